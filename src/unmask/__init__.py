@@ -1,0 +1,1 @@
+"""Serve diffusion language models on a step budget."""

@@ -1,0 +1,44 @@
+"""What runs in this server, and whether more may."""
+
+import asyncio
+import contextlib
+from collections.abc import Iterator
+
+from unmask.backend import Generation
+from unmask.errors import DrainingError
+
+
+class Running:
+    """Requests in flight; told once when the server starts to drain, and once when it will wait no longer."""
+
+    def __init__(self) -> None:
+        self._draining = False
+        self._generations: set[asyncio.Future[Generation]] = set()
+
+    def begin_drain(self) -> None:
+        """Refuse requests from here on."""
+        self._draining = True
+
+    def cut_off(self) -> int:
+        """Stop every generation, so that its client hears of it at once; return how many there were."""
+        for generation in self._generations:
+            generation.cancel()
+        return len(self._generations)
+
+    def reasons(self) -> tuple[str, ...]:
+        """Say why the server takes no requests; empty while it does."""
+        return ("draining",) if self._draining else ()
+
+    def check(self) -> None:
+        """Raise `DrainingError` once the server drains."""
+        if self._draining:
+            raise DrainingError("The server is shutting down and takes nothing new. Send the request to another one.")
+
+    @contextlib.contextmanager
+    def track(self, generation: "asyncio.Future[Generation]") -> Iterator[None]:
+        """Count a generation for as long as the block runs."""
+        self._generations.add(generation)
+        try:
+            yield
+        finally:
+            self._generations.discard(generation)

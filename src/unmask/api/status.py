@@ -1,0 +1,74 @@
+"""The one table that says what an outcome or error is as an HTTP status."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from unmask.api.errors import (
+    BodyTooLargeError,
+    ClientGoneError,
+    MalformedBodyError,
+    MethodNotAllowedError,
+    UnfinishedError,
+    UnknownFieldError,
+    UnknownPathError,
+    UnsupportedFieldError,
+)
+from unmask.errors import (
+    ContextLengthError,
+    DrainingError,
+    InvalidRequestError,
+    QueueFullError,
+    RetryLaterError,
+    UnknownModelError,
+    UnmaskError,
+)
+from unmask.types import Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """HTTP status, and ``type`` and ``code`` of the error body; both are ``None`` for a success."""
+
+    http: int
+    type: str | None = None
+    code: str | None = None
+
+
+_INVALID = "invalid_request_error"
+_SERVER = "server_error"
+_RATE = "rate_limit_error"
+_UNAVAILABLE = "service_unavailable_error"
+
+STATUS: Mapping[Outcome | type[UnmaskError], Status] = MappingProxyType(
+    {
+        Outcome.COMPLETED: Status(http=200),
+        Outcome.ABORTED: Status(http=503, type=_UNAVAILABLE, code="aborted"),
+        Outcome.FAILED: Status(http=500, type=_SERVER, code="generation_failed"),
+        MalformedBodyError: Status(http=400, type=_INVALID, code="invalid_json"),
+        InvalidRequestError: Status(http=400, type=_INVALID, code="invalid_value"),
+        UnknownFieldError: Status(http=400, type=_INVALID, code="unknown_parameter"),
+        UnsupportedFieldError: Status(http=400, type=_INVALID, code="unsupported_parameter"),
+        ContextLengthError: Status(http=400, type=_INVALID, code="context_length_exceeded"),
+        UnknownModelError: Status(http=404, type=_INVALID, code="model_not_found"),
+        UnknownPathError: Status(http=404, type=_INVALID, code="unknown_path"),
+        MethodNotAllowedError: Status(http=405, type=_INVALID, code="method_not_allowed"),
+        BodyTooLargeError: Status(http=413, type=_INVALID, code="body_too_large"),
+        QueueFullError: Status(http=429, type=_RATE, code="queue_full"),
+        # Nobody reads this one; it is what a log would show.
+        ClientGoneError: Status(http=499, type=_INVALID, code="client_gone"),
+        DrainingError: Status(http=503, type=_UNAVAILABLE, code="draining"),
+        RetryLaterError: Status(http=503, type=_UNAVAILABLE, code="unavailable"),
+        # Every error without a row of its own: settings, weights, checkpoints, and what nobody foresaw.
+        UnmaskError: Status(http=500, type=_SERVER, code="internal_error"),
+    }
+)
+
+
+def status_of(cause: Outcome | UnmaskError) -> Status:
+    """Return the row of an outcome, or of an error's nearest class that has one."""
+    if isinstance(cause, UnfinishedError):
+        cause = cause.outcome
+    if isinstance(cause, Outcome):
+        return STATUS[cause]
+    return next(STATUS[kind] for kind in type(cause).__mro__ if kind in STATUS)

@@ -1,0 +1,1 @@
+"""Composition root: builds the parts of a server and joins them."""

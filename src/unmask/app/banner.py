@@ -1,0 +1,41 @@
+"""What `serve` says once it listens."""
+
+import json
+import shlex
+
+from rich.console import Console
+
+from unmask.backend import ModelInfo
+
+EXAMPLE_PROMPT = "add 12 + 30"
+
+
+def print_banner(console: Console, url: str, models: tuple[ModelInfo, ...]) -> None:
+    """Print where the server is, what it serves, and a line to try."""
+    console.print(f"[bold]unmask[/] listens on [bold cyan]{url}[/]", highlight=False)
+    for model in models:
+        console.print(
+            f"  {model.name}: {_count(model.parameters)} parameters, context {model.context_length}, "
+            f"canvas {', '.join(map(str, model.canvas_lengths))}, up to {model.max_steps} steps a canvas",
+            highlight=False,
+            markup=False,
+        )
+    console.print(
+        "  no approved policy: fixed budgets (the client's, or the model's default), no early exit", highlight=False
+    )
+    console.print("\nTry:", highlight=False)
+    # Whole, however narrow the terminal: a wrapped line cannot be pasted.
+    console.print(curl_line(url, models[0].name), highlight=False, markup=False, soft_wrap=True)
+
+
+def curl_line(url: str, model: str) -> str:
+    """Return a command that asks the demonstration model something it knows."""
+    body = json.dumps({"model": model, "messages": [{"role": "user", "content": EXAMPLE_PROMPT}]})
+    return (
+        f"curl -s {shlex.quote(f'{url}/v1/chat/completions')} "
+        f"-H 'content-type: application/json' -d {shlex.quote(body)}"
+    )
+
+
+def _count(parameters: int) -> str:
+    return f"{parameters / 1e6:.2f} M" if parameters >= 1e6 else f"{parameters / 1e3:.0f} k"

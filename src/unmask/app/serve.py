@@ -1,0 +1,78 @@
+"""Runs a server from its settings to its end."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+
+from rich.console import Console
+
+from unmask.api.application import create_app, system_chance
+from unmask.api.running import Running
+from unmask.app.banner import print_banner
+from unmask.app.server import DrainingServer
+from unmask.backend import Backend
+from unmask.config import Settings
+from unmask.errors import ConfigError
+
+BACKLOG = 2048
+
+
+def serve(settings: Settings, make_backend: Callable[[Settings], Backend], console: Console) -> int:
+    """Serve until a stop signal; return how many requests were cut off.
+
+    Args:
+        settings: what to serve and where.
+        make_backend: called inside the event loop, once the port is ours.
+        console: told where the server is and when it stops.
+
+    Raises:
+        ConfigError: the port cannot be listened on.
+        UnmaskError: whatever `make_backend` raises.
+    """
+    with listen(settings) as listener, asyncio.Runner(loop_factory=_fast_loop()) as runner:
+        return runner.run(_serve(settings, make_backend, console, listener))
+
+
+def listen(settings: Settings) -> socket.socket:
+    """Take the port."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        return socket.create_server((settings.host, settings.port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ConfigError(
+            f"port is {settings.port}, and {settings.host} cannot listen there: {reason}. Choose another, or 0 for a free one.",
+            param="port",
+        ) from error
+
+
+def url_of(listener: socket.socket) -> str:
+    """Return the address of a listening socket as clients write it."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+async def _serve(
+    settings: Settings, make_backend: Callable[[Settings], Backend], console: Console, listener: socket.socket
+) -> int:
+    backend = make_backend(settings)
+    running = Running()
+    app = create_app(backend, settings, running, system_chance())
+    server = DrainingServer(
+        app,
+        backend,
+        running,
+        drain_s=settings.drain_s,
+        say=lambda text: console.print(text, highlight=False, markup=False),
+    )
+    print_banner(console, url_of(listener), backend.models())
+    return await server.serve_all(listener)
+
+
+def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop
+    except ModuleNotFoundError:
+        # Not made for every platform; asyncio's own loop does the same, slower.
+        return None
+    return uvloop.new_event_loop

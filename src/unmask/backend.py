@@ -1,0 +1,178 @@
+"""What serves a request: the protocol, its requests and its answers."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from unmask.types import (
+    Draft,
+    ExitReason,
+    FinishReason,
+    Message,
+    Mode,
+    Outcome,
+    Sampling,
+    StepBudget,
+    StrategyChoice,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelInfo:
+    """What a client may ask of a model."""
+
+    name: str
+    digest: str
+    parameters: int
+    context_length: int
+    canvas_lengths: tuple[int, ...]
+    default_canvas_length: int
+    max_steps: int
+    default_steps: int
+    default_max_tokens: int
+    tasks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One generation to be served; validated by whoever made it, and again by the backend.
+
+    Attributes:
+        tenant: whose prefix cache the prompt may use; pages are never shared across tenants.
+        draft: start of the first canvas instead of masks.
+        snapshots: whether `Backend.stream` yields a `StepEvent` after every step.
+        trace: whether the result carries a `StepTrace` for every step.
+    """
+
+    model: str
+    messages: tuple[Message, ...]
+    max_tokens: int | None = None
+    budget: StepBudget | None = None
+    canvas_length: int | None = None
+    strategy: StrategyChoice = StrategyChoice()
+    sampling: Sampling = Sampling()
+    stop: tuple[str, ...] = ()
+    mode: Mode = Mode.DIFFUSION
+    tenant: str = ""
+    draft: Draft | None = None
+    snapshots: bool = False
+    trace: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What a request cost. Steps are denoise steps (decode steps when autoregressive) and nothing else."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    prefill_tokens: int
+    commit_tokens: int
+    steps_allocated: int
+    steps_used: int
+    canvases: int
+    exit_reason: ExitReason
+
+    @property
+    def tokens_per_step(self) -> float:
+        """Output tokens per denoise step (TPF), the end token included by the engine's count of tokens."""
+        return self.completion_tokens / self.steps_used if self.steps_used else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """Seconds on the engine's clock."""
+
+    arrived: float
+    started: float
+    finished: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepTrace:
+    """One denoise step: the draft after it (every position filled), what is fixed, and its signals.
+
+    ``confidence`` and ``entropy`` (nats) hold one value per canvas position.
+    """
+
+    canvas: int
+    step: int
+    draft: tuple[int, ...]
+    fixed: tuple[bool, ...]
+    confidence: tuple[float, ...]
+    entropy: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generation:
+    """A finished request. ``text`` excludes end tokens and stop sequences."""
+
+    outcome: Outcome
+    finish_reason: FinishReason | None
+    text: str
+    tokens: tuple[int, ...]
+    usage: Usage
+    timing: Timing
+    trace: tuple[StepTrace, ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftPiece:
+    """A run of canvas text of one kind: fixed, guessed, or (``text`` empty of meaning) still masked."""
+
+    text: str
+    fixed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepEvent:
+    """The canvas after a step: its pieces in order, one per token."""
+
+    canvas: int
+    step: int
+    max_steps: int
+    pieces: tuple[DraftPiece, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitEvent:
+    """Text of a finished canvas; joined over a request they equal ``Generation.text``."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoneEvent:
+    """The last event of a stream."""
+
+    generation: Generation
+
+
+Event = StepEvent | CommitEvent | DoneEvent
+
+
+class Backend(Protocol):
+    """Serves requests: our own engine, or a remote server."""
+
+    def models(self) -> tuple[ModelInfo, ...]:
+        """Return what is served."""
+        ...
+
+    async def generate(self, request: Request) -> Generation:
+        """Run a request to its end; cancelling the call aborts it within one tick.
+
+        Raises:
+            InvalidRequestError: a value is not allowed for the model.
+            QueueFullError: too many requests wait.
+            DrainingError: the backend is shutting down.
+        """
+        ...
+
+    def stream(self, request: Request) -> AsyncIterator[Event]:
+        """Run a request and yield its events, `DoneEvent` last; closing the iterator aborts it."""
+        ...
+
+    async def drain(self) -> None:
+        """Accept nothing new, finish what runs, stop."""
+        ...

@@ -1,0 +1,20 @@
+"""Time as an argument: whoever waits or measures is handed a clock."""
+
+import time
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """A source of monotonic time. Never wall-clock time: differences are all it is good for."""
+
+    def now(self) -> float:
+        """Return seconds since an arbitrary origin; never less than what was returned before."""
+        ...
+
+
+class SystemClock:
+    """The machine's monotonic clock."""
+
+    def now(self) -> float:
+        """Return the machine's monotonic seconds."""
+        return time.monotonic()

@@ -1,0 +1,1 @@
+"""Ties the scheduler to the engine; owns the engine thread."""

@@ -1,0 +1,1 @@
+"""Forward passes, strategies and KV pages; the only home of torch."""

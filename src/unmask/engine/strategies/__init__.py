@@ -1,0 +1,1 @@
+"""Strategies: which positions of a canvas a denoise step reveals or reopens."""

@@ -1,0 +1,1 @@
+"""The `Backend` that is our own engine."""

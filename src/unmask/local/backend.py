@@ -1,0 +1,141 @@
+"""Serves requests on cores in this process."""
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+
+from unmask.backend import (
+    CommitEvent,
+    DoneEvent,
+    DraftPiece,
+    Event,
+    Generation,
+    ModelInfo,
+    Request,
+    StepEvent,
+    StepTrace,
+    Timing,
+    Usage,
+)
+from unmask.core.front import Front, Kind, Notice
+from unmask.errors import UnknownModelError
+from unmask.local.limits import make_submission
+from unmask.local.model import ServedModel
+from unmask.sequence import Sequence, Submission, TraceEntry
+from unmask.text.tokenizer import TextTokenizer
+
+
+class LocalBackend:
+    """The `Backend` over our own engine: one core and one thread a model."""
+
+    def __init__(self, models: tuple[ServedModel, ...]) -> None:
+        self._models = {model.info.name: model for model in models}
+        self._fronts = {model.info.name: Front(model.core) for model in models}
+
+    def models(self) -> tuple[ModelInfo, ...]:
+        """Return what is served."""
+        return tuple(model.info for model in self._models.values())
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether every engine thread runs."""
+        return all(front.is_alive for front in self._fronts.values())
+
+    async def generate(self, request: Request) -> Generation:
+        """Run a request to its end."""
+        async with aclosing(self.stream(request)) as events:
+            async for event in events:
+                if isinstance(event, DoneEvent):
+                    return event.generation
+        raise AssertionError("a stream ends with its generation")
+
+    async def stream(self, request: Request) -> AsyncIterator[Event]:
+        """Run a request and yield its events."""
+        model = self._model(request.model)
+        submission = make_submission(request, model.info, tuple(model.tokenizer.encode_chat(request.messages)))
+        sent = ""
+        async with aclosing(self._fronts[request.model].run(submission)) as notices:
+            async for notice in notices:
+                if notice.kind is Kind.STEPPED and notice.entry is not None:
+                    yield _step_event(notice.entry, submission, model.tokenizer)
+                # Text that ends in the first bytes of a character waits for the rest of it.
+                settled = notice.text if notice.kind is Kind.ENDED else notice.text.rstrip("\ufffd")
+                if len(settled) > len(sent):
+                    yield CommitEvent(text=settled[len(sent) :])
+                    sent = settled
+                if notice.sequence is not None:
+                    yield DoneEvent(generation=_generation(notice))
+
+    async def drain(self) -> None:
+        """Accept nothing new, finish what runs, stop."""
+        for front in self._fronts.values():
+            await front.drain()
+
+    async def abort_all(self) -> None:
+        """Abort everything that waits or runs, e.g. when a drain's deadline has passed."""
+        for front in self._fronts.values():
+            await front.abort_all()
+
+    def _model(self, name: str) -> ServedModel:
+        if name not in self._models:
+            raise UnknownModelError(name, self._models)
+        return self._models[name]
+
+
+def _step_event(entry: TraceEntry, submission: Submission, tokenizer: TextTokenizer) -> StepEvent:
+    return StepEvent(
+        canvas=entry.canvas,
+        step=entry.step + 1,
+        max_steps=submission.budget.max_steps,
+        pieces=tuple(
+            DraftPiece(text=tokenizer.decode((token,)), fixed=fixed)
+            for token, fixed in zip(entry.draft, entry.fixed, strict=True)
+        ),
+    )
+
+
+def _generation(notice: Notice) -> Generation:
+    sequence = notice.sequence
+    assert sequence is not None, "only ended sequences become generations"
+    assert sequence.outcome is not None, "an ended sequence has its outcome"
+    return Generation(
+        outcome=sequence.outcome,
+        finish_reason=sequence.finish_reason,
+        text=sequence.text,
+        tokens=tuple(sequence.output),
+        usage=usage_of(sequence),
+        timing=Timing(
+            arrived=sequence.arrived,
+            started=sequence.arrived if sequence.started is None else sequence.started,
+            finished=sequence.arrived if sequence.finished is None else sequence.finished,
+        ),
+        trace=tuple(
+            StepTrace(
+                canvas=entry.canvas,
+                step=entry.step,
+                draft=entry.draft,
+                fixed=entry.fixed,
+                confidence=entry.confidence,
+                entropy=entry.entropy,
+            )
+            for entry in sequence.trace
+        ),
+        error=sequence.error,
+    )
+
+
+def usage_of(sequence: Sequence) -> Usage:
+    """Return what an ended sequence cost."""
+    total = sequence.submission.budget.max_total_steps
+    assert total is not None, "a submission carries a total"
+    assert sequence.exit_reason is not None, "an ended sequence has a reason"
+    return Usage(
+        prompt_tokens=len(sequence.submission.prompt),
+        completion_tokens=len(sequence.output),
+        cached_tokens=sequence.cached_tokens,
+        prefill_tokens=sequence.prefill_tokens,
+        commit_tokens=sequence.commit_tokens,
+        steps_allocated=total,
+        steps_used=sequence.steps,
+        canvases=sequence.canvases,
+        exit_reason=sequence.exit_reason,
+    )

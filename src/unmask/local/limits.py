@@ -1,0 +1,84 @@
+"""What a request may ask of a model: checks values and fills in defaults."""
+
+from unmask.backend import ModelInfo, Request
+from unmask.errors import ContextLengthError, InvalidRequestError
+from unmask.sequence import Submission
+from unmask.types import Mode, StepBudget
+
+MAX_TEMPERATURE = 2.0
+MAX_STOPS = 4
+
+
+def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...]) -> Submission:
+    """Return the request in tokens, every default filled in.
+
+    Raises:
+        InvalidRequestError: a value is outside what the model allows.
+        ContextLengthError: prompt and output do not fit into the context.
+    """
+    canvas_length = request.canvas_length or model.default_canvas_length
+    if canvas_length not in model.canvas_lengths:
+        allowed = ", ".join(map(str, model.canvas_lengths))
+        raise InvalidRequestError("diffusion.canvas_length", canvas_length, allowed, "Leave it out for the default.")
+    _check_sampling(request)
+    max_tokens = _max_tokens(request, model, len(prompt))
+    if request.draft is not None and len(request.draft.tokens) > canvas_length:
+        raise InvalidRequestError(
+            "draft", len(request.draft.tokens), f"at most {canvas_length} tokens", "A draft starts one canvas."
+        )
+    return Submission(
+        prompt=prompt,
+        max_tokens=max_tokens,
+        canvas_length=canvas_length,
+        context_length=model.context_length,
+        budget=_budget(request, model, max_tokens, canvas_length),
+        strategy=request.strategy,
+        sampling=request.sampling,
+        stop=request.stop,
+        mode=request.mode,
+        tenant=request.tenant,
+        draft=request.draft,
+        snapshots=request.snapshots,
+        trace=request.trace,
+    )
+
+
+def _max_tokens(request: Request, model: ModelInfo, prompt: int) -> int:
+    room = model.context_length - prompt
+    wanted = request.max_tokens
+    if wanted is not None and wanted < 1:
+        raise InvalidRequestError("max_tokens", wanted, "1 or more", "Leave it out for the default.")
+    if room < (wanted or 1):
+        raise ContextLengthError(prompt, wanted or 1, model.context_length)
+    return wanted or min(model.default_max_tokens, room)
+
+
+def _budget(request: Request, model: ModelInfo, max_tokens: int, canvas_length: int) -> StepBudget:
+    asked = request.budget
+    steps = asked.max_steps if asked is not None else min(model.default_steps, canvas_length)
+    if not 1 <= steps <= model.max_steps:
+        raise InvalidRequestError(
+            "diffusion.max_steps", steps, f"1 to {model.max_steps}", "It caps the denoise steps of one canvas."
+        )
+    total = asked.max_total_steps if asked is not None else None
+    if total is not None and total < 1:
+        raise InvalidRequestError(
+            "diffusion.max_total_steps", total, "1 or more", "It caps the denoise steps of the request."
+        )
+    if total is None:
+        total = max_tokens if request.mode is Mode.AUTOREGRESSIVE else steps * -(-max_tokens // canvas_length)
+    return StepBudget(max_steps=steps, max_total_steps=total)
+
+
+def _check_sampling(request: Request) -> None:
+    sampling, threshold = request.sampling, request.strategy.threshold
+    if not 0 <= sampling.temperature <= MAX_TEMPERATURE:
+        raise InvalidRequestError(
+            "temperature", sampling.temperature, f"0 to {MAX_TEMPERATURE:g}", "0 takes the likeliest token."
+        )
+    if not 0 < sampling.top_p <= 1:
+        raise InvalidRequestError("top_p", sampling.top_p, "above 0, at most 1", "1 leaves every token in.")
+    if threshold is not None and not threshold >= 0:
+        raise InvalidRequestError("diffusion.threshold", threshold, "0 or more", "Leave it out for the default.")
+    if "" in request.stop or len(request.stop) > MAX_STOPS:
+        raise InvalidRequestError("stop", request.stop, f"up to {MAX_STOPS} texts, none empty", "Drop the others.")

@@ -1,0 +1,1 @@
+"""Queues, pages and batches: what runs next. Knows nothing of torch."""

@@ -1,0 +1,115 @@
+"""Continuous batching at step granularity: who runs in the next tick, and what became of the last."""
+
+from collections.abc import Sequence as Items
+from dataclasses import dataclass, field
+
+from unmask.clock import Clock
+from unmask.plan import Plan, Row, RowResult
+from unmask.sched.admission import admit
+from unmask.sched.ending import Decode
+from unmask.sched.pages import PagePool
+from unmask.sched.prefix import PrefixCache
+from unmask.sched.progress import apply_append, apply_result
+from unmask.sched.queue import WaitingQueue
+from unmask.sched.rows import make_row
+from unmask.sched.settings import SchedSettings
+from unmask.sequence import Sequence
+from unmask.types import ExitReason, Outcome
+
+
+@dataclass(slots=True, kw_only=True)
+class Changes:
+    """What a tick did: sequences that took a step, whose output grew, and that ended."""
+
+    stepped: list[Sequence] = field(default_factory=list)
+    grown: list[Sequence] = field(default_factory=list)
+    ended: list[Sequence] = field(default_factory=list)
+
+
+class Batcher:
+    """Owns waiting and running sequences and their pages."""
+
+    def __init__(
+        self, settings: SchedSettings, *, mask: int, end: int, decode: Decode, clock: Clock, queue_limit: int = 10_000
+    ) -> None:
+        self.settings = settings
+        self.pool = PagePool(settings.pages)
+        self.waiting = WaitingQueue(queue_limit)
+        self.running: dict[int, Sequence] = {}
+        self._cache = PrefixCache(self.pool, settings.page_size, enabled=settings.prefix_cache)
+        self._mask = mask
+        self._end = end
+        self._decode = decode
+        self._clock = clock
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing runs and nothing waits."""
+        return not self.running and not len(self.waiting)
+
+    def schedule(self, changes: Changes) -> Plan:
+        """Drop aborted sequences, admit waiting ones, and return the rows of the next forward."""
+        self._drop_aborted(changes)
+        self._admit()
+        left = self.settings.prefill_tokens
+        rows: list[Row] = []
+        for sequence in self._due():
+            row = make_row(sequence, self.settings, left, self._mask)
+            if row is not None:
+                rows.append(row)
+                left -= len(row.append) if not sequence.output else 0
+        return Plan(rows=tuple(rows))
+
+    def update(self, plan: Plan, results: Items[RowResult], changes: Changes) -> None:
+        """Write the results of a forward into its sequences and let go of those that ended."""
+        for row, result in zip(plan.rows, results, strict=True):
+            sequence = self.running[row.sequence]
+            if sequence.outcome is not None:
+                continue
+            apply_append(sequence, row)
+            if apply_result(sequence, result, end=self._end, decode=self._decode):
+                changes.grown.append(sequence)
+            if result is not None:
+                changes.stepped.append(sequence)
+            self._cache.register(sequence)
+            if sequence.outcome is not None:
+                self._let_go(sequence, changes)
+
+    def fail(self, plan: Plan, error: str, changes: Changes) -> None:
+        """End every sequence of a plan whose forward failed; others are not touched."""
+        for row in plan.rows:
+            sequence = self.running[row.sequence]
+            sequence.outcome = Outcome.FAILED
+            sequence.exit_reason = ExitReason.FAILED
+            sequence.error = error
+            self._let_go(sequence, changes)
+
+    def _due(self) -> list[Sequence]:
+        """Return the sequences that get a row: all that run."""
+        return list(self.running.values())
+
+    def _drop_aborted(self, changes: Changes) -> None:
+        for sequence in self.waiting.remove_aborted():
+            self._abort(sequence, changes)
+        for sequence in [sequence for sequence in self.running.values() if sequence.abort_requested]:
+            self._abort(sequence, changes)
+
+    def _abort(self, sequence: Sequence, changes: Changes) -> None:
+        sequence.outcome = Outcome.ABORTED
+        sequence.exit_reason = ExitReason.ABORTED
+        self._let_go(sequence, changes)
+
+    def _admit(self) -> None:
+        while len(self.running) < self.settings.max_rows and (sequence := self.waiting.front()) is not None:
+            if not admit(sequence, self.pool, self._cache, self.settings.page_size, self._clock.now()):
+                return
+            self.running[self.waiting.pop().id] = sequence
+
+    def _let_go(self, sequence: Sequence, changes: Changes) -> None:
+        """Return the pages of a sequence that has its outcome."""
+        self.pool.release(sequence.pages)
+        sequence.pages = []
+        sequence.canvas = None
+        sequence.finished = self._clock.now()
+        self.running.pop(sequence.id, None)
+        changes.ended.append(sequence)

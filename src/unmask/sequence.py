@@ -1,0 +1,106 @@
+"""The state of one generation: the only mutable object, touched by the core's thread alone."""
+
+from dataclasses import dataclass, field
+
+from unmask.types import Draft, ExitReason, FinishReason, Mode, Outcome, Sampling, StepBudget, StrategyChoice
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """A validated request in tokens. ``max_total_steps`` of the budget is set."""
+
+    prompt: tuple[int, ...]
+    max_tokens: int
+    canvas_length: int
+    context_length: int
+    budget: StepBudget
+    strategy: StrategyChoice = StrategyChoice()
+    sampling: Sampling = Sampling()
+    stop: tuple[str, ...] = ()
+    mode: Mode = Mode.DIFFUSION
+    tenant: str = ""
+    draft: Draft | None = None
+    snapshots: bool = False
+    trace: bool = False
+
+    @property
+    def max_canvases(self) -> int:
+        """Canvases that ``max_tokens`` allows."""
+        return -(-self.max_tokens // self.canvas_length)
+
+    @property
+    def max_length(self) -> int:
+        """Context positions the request may come to hold."""
+        if self.mode is Mode.AUTOREGRESSIVE:
+            return len(self.prompt) + self.max_tokens
+        return min(len(self.prompt) + self.max_canvases * self.canvas_length, self.context_length)
+
+
+@dataclass(slots=True, kw_only=True)
+class Canvas:
+    """The open canvas: ids (mask ids where open), steps taken, and what its strategy remembers.
+
+    ``limit`` is how many of its positions may become output.
+    """
+
+    tokens: tuple[int, ...]
+    limit: int
+    max_steps: int
+    steps: int = 0
+    frozen: frozenset[int] = frozenset()
+    state: object = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceEntry:
+    """One recorded step, in tokens."""
+
+    canvas: int
+    step: int
+    draft: tuple[int, ...]
+    fixed: tuple[bool, ...]
+    confidence: tuple[float, ...]
+    entropy: tuple[float, ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class Sequence:
+    """One generation from submission to its outcome."""
+
+    id: int
+    submission: Submission
+    arrived: float
+    pages: list[int] = field(default_factory=list)
+    committed: int = 0
+    pending: tuple[int, ...] = ()
+    canvas: Canvas | None = None
+    output: list[int] = field(default_factory=list)
+    hashed_pages: int = 0
+    page_hash: bytes = b""
+    started: float | None = None
+    finished: float | None = None
+    cached_tokens: int = 0
+    prefill_tokens: int = 0
+    commit_tokens: int = 0
+    steps: int = 0
+    canvases: int = 0
+    abort_requested: bool = False
+    outcome: Outcome | None = None
+    finish_reason: FinishReason | None = None
+    exit_reason: ExitReason | None = None
+    text: str = ""
+    error: str | None = None
+    last_step: TraceEntry | None = None
+    trace: list[TraceEntry] = field(default_factory=list)
+
+    @property
+    def steps_left(self) -> int:
+        """Steps the request may still take in all."""
+        total = self.submission.budget.max_total_steps
+        assert total is not None, "a submission carries a total"
+        return total - self.steps
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        """Prompt and output so far; the first ``committed`` of them have KV in pages."""
+        return self.submission.prompt + tuple(self.output)

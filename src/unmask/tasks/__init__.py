@@ -1,0 +1,1 @@
+"""Task types: generators, exact checkers and serving-time verifiers."""

@@ -1,0 +1,1 @@
+"""Fakes, builders and a clock that tests move by hand."""

@@ -1,0 +1,114 @@
+"""A backend without an engine: it answers what a test tells it to, step by step."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
+
+from unmask.backend import CommitEvent, DoneEvent, DraftPiece, Event, Generation, ModelInfo, Request, StepEvent
+from unmask.errors import DrainingError
+from unmask.testing.builders import make_generation, make_model, make_usage
+
+STEPS = 4
+
+
+class FakeBackend:
+    """Serves requests deterministically and remembers them.
+
+    Args:
+        answer: the text of every answer, or a function from the request to it.
+        models: what it says it serves.
+        error: raised in place of an answer.
+        generation: returned as it is in place of an answer.
+        step_s: seconds of real time that a step takes.
+        gate: what every request waits for before its last step.
+    """
+
+    def __init__(
+        self,
+        answer: str | Callable[[Request], str] = "42",
+        *,
+        models: Sequence[ModelInfo] = (make_model("tiny"), make_model("nano")),
+        error: Exception | None = None,
+        generation: Generation | None = None,
+        step_s: float = 0.0,
+        gate: asyncio.Event | None = None,
+    ) -> None:
+        self._answer = answer
+        self._models = tuple(models)
+        self._error = error
+        self._generation = generation
+        self._step_s = step_s
+        self._gate = gate
+        self._draining = False
+        self._running = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self.requests: list[Request] = []
+        self.aborted: list[Request] = []
+        self.drained = False
+
+    def models(self) -> tuple[ModelInfo, ...]:
+        """Return what it was told to serve."""
+        return self._models
+
+    async def generate(self, request: Request) -> Generation:
+        """Take every step and return the answer."""
+        generation: Generation | None = None
+        async for event in self.stream(request):
+            if isinstance(event, DoneEvent):
+                generation = event.generation
+        assert generation is not None, "a stream ends with its generation"
+        return generation
+
+    async def stream(self, request: Request) -> AsyncIterator[Event]:
+        """Reveal the answer from left to right over the steps, then commit it."""
+        if self._draining:
+            raise DrainingError("the fake is draining")
+        self.requests.append(request)
+        self._running += 1
+        self._idle.clear()
+        try:
+            async for event in self._events(request):
+                yield event
+        except (asyncio.CancelledError, GeneratorExit):
+            self.aborted.append(request)
+            raise
+        finally:
+            self._running -= 1
+            if not self._running:
+                self._idle.set()
+
+    async def drain(self) -> None:
+        """Refuse what is new and wait for what runs."""
+        self._draining = True
+        await self._idle.wait()
+        self.drained = True
+
+    async def _events(self, request: Request) -> AsyncIterator[Event]:
+        text = self._answer if isinstance(self._answer, str) else self._answer(request)
+        for step in range(1, STEPS + 1):
+            if step == STEPS and self._gate is not None:
+                await self._gate.wait()
+            await asyncio.sleep(self._step_s)
+            if self._error is not None:
+                raise self._error
+            if request.snapshots:
+                yield _snapshot(text, step)
+        yield CommitEvent(text=text)
+        yield DoneEvent(generation=self._generation or _generation(request, text))
+
+
+def _snapshot(text: str, step: int) -> StepEvent:
+    """Show a quarter more fixed at each step, the next character guessed, the rest masked."""
+    fixed = len(text) * step // STEPS
+    pieces = (
+        DraftPiece(text=letter if place <= fixed else "", fixed=place < fixed) for place, letter in enumerate(text)
+    )
+    return StepEvent(canvas=0, step=step, max_steps=STEPS, pieces=tuple(pieces))
+
+
+def _generation(request: Request, text: str) -> Generation:
+    prompt = sum(len(message.content.split()) for message in request.messages)
+    allocated = request.budget.max_steps if request.budget else 16
+    usage = make_usage(prompt_tokens=prompt, steps_allocated=allocated, steps_used=min(STEPS, allocated))
+    return replace(make_generation(text), usage=usage)

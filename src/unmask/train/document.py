@@ -1,0 +1,92 @@
+"""What the network is trained on: rows as the engine feeds them.
+
+A document is a prompt and an answer. Its training row holds both once, as
+appended (causal) tokens, beside several *copies*: canvases cut from the answer
+at a multiple of their length, with some tokens masked. A copy sees the prompt,
+the answer before its start and all of itself, which is what a canvas row sees
+in the engine; the appended answer carries the autoregressive loss and serves
+every copy as committed context (after Arriola et al. 2025, block diffusion).
+"""
+
+from dataclasses import dataclass
+from random import Random
+
+from unmask.cards import Fact, render_cards, render_triples
+from unmask.tasks.item import Item, Split
+from unmask.tasks.lookup import RELATIONS
+from unmask.tasks.names import draw_names
+from unmask.tasks.registry import all_tasks
+from unmask.text.tokenizer import Special, TextTokenizer
+from unmask.types import Message, Role
+
+RECALL = "recall"
+
+
+def task_order() -> tuple[str, ...]:
+    """Names by the task index of a micro-batch: the task types, then recall."""
+    return (*all_tasks(), RECALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """Token ids of one training document; ``fixed`` answer positions are never masked nor predicted."""
+
+    task: str
+    prompt: tuple[int, ...]
+    answer: tuple[int, ...]
+    fixed: frozenset[int] = frozenset()
+
+    @property
+    def length(self) -> int:
+        """Return the number of appended tokens."""
+        return len(self.prompt) + len(self.answer)
+
+
+def item_document(tokenizer: TextTokenizer, item: Item) -> Document:
+    """Tokenise a generated item; the answer ends with the end token."""
+    return Document(
+        task=item.task,
+        prompt=tuple(tokenizer.encode_chat(item.messages)),
+        answer=(*tokenizer.encode(item.answer), Special.END),
+    )
+
+
+def recall_document(tokenizer: TextTokenizer, rng: Random) -> Document:
+    """Draw a shuffled key-value recall: facts, then the same facts in another order, to learn copying first."""
+    names = draw_names(rng, Split.TRAIN, rng.randint(4, 12))
+    keys = [(name, slot) for name in names for slot in RELATIONS]
+    chosen = rng.sample(keys, rng.randint(3, 14))
+    facts = [Fact(subject=subject, slot=slot, value=rng.choice(names)) for subject, slot in chosen]
+    render = rng.choice((render_triples, render_cards))
+    prompt = tokenizer.encode_chat((Message(role=Role.USER, content=render(facts)),))
+    rng.shuffle(facts)
+    answer: list[int] = []
+    fixed: set[int] = set()
+    for fact in facts:
+        key = tokenizer.encode(f"{fact.subject} {fact.slot} ")
+        fixed.update(range(len(answer), len(answer) + len(key)))
+        answer += key + tokenizer.encode(f"{fact.value}\n")
+    return Document(task=RECALL, prompt=tuple(prompt), answer=(*answer, Special.END), fixed=frozenset(fixed))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copy:
+    """One canvas of a document: where it starts in the answer, its tokens, and which are masked."""
+
+    start: int
+    target: tuple[int, ...]
+    masked: tuple[bool, ...]
+
+
+def draw_copies(rng: Random, document: Document, length: int, count: int) -> list[Copy]:
+    """Draw ``count`` canvases with mask rates spread evenly over (0, 1], the highest always fully masked."""
+    copies = []
+    for index in range(count):
+        start = length * rng.randrange((len(document.answer) + length - 1) // length)
+        target = document.answer[start : start + length]
+        target += (Special.END,) * (length - len(target))
+        rate = (index + rng.random()) / count if index < count - 1 else 1.0
+        free = [place for place in range(length) if start + place not in document.fixed]
+        chosen = {place for place in free if rng.random() < rate} or ({rng.choice(free)} if free else set())
+        copies.append(Copy(start=start, target=target, masked=tuple(place in chosen for place in range(length))))
+    return copies

@@ -1,0 +1,96 @@
+"""Frozen values and enums shared by every layer; no I/O."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """Who speaks in a chat message."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One chat message: plain text, never special tokens."""
+
+    role: Role
+    content: str
+
+
+class Mode(StrEnum):
+    """How the weights are run: canvases denoised, or one token after the other."""
+
+    DIFFUSION = "diffusion"
+    AUTOREGRESSIVE = "autoregressive"
+
+
+class StrategyName(StrEnum):
+    """Which positions a denoise step reveals; each is described where it is implemented."""
+
+    LOW_CONFIDENCE = "low_confidence"
+    CONFIDENCE_THRESHOLD = "confidence_threshold"
+    ENTROPY_BOUND = "entropy_bound"
+    KLASS = "klass"
+    PROPHET = "prophet"
+    REMASK = "remask"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrategyChoice:
+    """A strategy and its threshold; ``None`` is the strategy's own default."""
+
+    name: StrategyName = StrategyName.LOW_CONFIDENCE
+    threshold: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepBudget:
+    """Hard caps on denoise steps: per canvas, and per request (``None``: per canvas × canvases)."""
+
+    max_steps: int
+    max_total_steps: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """How a token is drawn from the network's distribution; temperature 0 takes the likeliest."""
+
+    temperature: float = 0.0
+    top_p: float = 1.0
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A start for the first canvas: an id or ``None`` (open) per position, and the positions never reopened."""
+
+    tokens: tuple[int | None, ...]
+    frozen: frozenset[int] = frozenset()
+
+
+class FinishReason(StrEnum):
+    """Why a text ends, in the words of the OpenAI API."""
+
+    STOP = "stop"
+    LENGTH = "length"
+
+
+class Outcome(StrEnum):
+    """How a request ended; exactly one per request."""
+
+    COMPLETED = "completed"
+    ABORTED = "aborted"
+    FAILED = "failed"
+
+
+class ExitReason(StrEnum):
+    """Why the last canvas stopped being denoised."""
+
+    CONVERGED = "converged"
+    MAX_STEPS = "max_steps"
+    MAX_TOTAL_STEPS = "max_total_steps"
+    ABORTED = "aborted"
+    FAILED = "failed"

@@ -1,0 +1,1 @@
+"""Rules the code base holds itself to."""
