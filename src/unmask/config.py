@@ -11,13 +11,13 @@ from unmask.errors import ConfigError
 
 _WHOLE_RANGES = {
     "port": (0, 65_535),
-    "canvas_length": (1, 4_096),
     "max_rows": (1, 1_024),
     "page_pool_tokens": (256, 1 << 30),
     "queue_limit": (1, 1_000_000),
     "max_body_bytes": (1_024, 1 << 30),
+    "threads": (1, 1_024),
 }
-_OPTIONAL = frozenset({"canvas_length"})
+_OPTIONAL = frozenset({"threads"})
 _LONGEST_DRAIN_S = 3_600.0
 
 
@@ -31,20 +31,20 @@ class Settings:
     port: int = 8_000
     """Port to listen on; 0 takes a free one."""
 
-    models: tuple[str, ...] = ("tiny",)
-    """Names of the models to load."""
-
-    canvas_length: int | None = None
-    """Canvas length of requests that name none; by default the model's own."""
+    models: tuple[str, ...] = ()
+    """Names of the models to load; none means every one in the package."""
 
     max_rows: int = 16
-    """Requests that run at once: the most rows in one forward."""
+    """Requests of one model that run at once: the most rows in one forward."""
 
     page_pool_tokens: int = 32_768
-    """Tokens that all KV pages together hold; a request waits until its worst case is free."""
+    """Tokens that the KV pages of one model hold; a request waits until its worst case is free."""
 
     queue_limit: int = 256
-    """Requests that may wait; one more is refused with 429."""
+    """Requests that may wait beside those that run; one more is refused with 429."""
+
+    threads: int | None = None
+    """Processor threads of a forward; by default torch decides."""
 
     max_body_bytes: int = 1 << 20
     """Longest request body; a longer one is refused with 413."""
@@ -112,12 +112,13 @@ def _check_host(host: object) -> None:
         )
 
 
-def _check_models(models: tuple[str, ...]) -> None:
-    named = isinstance(models, tuple) and models and all(isinstance(name, str) and name for name in models)
-    if not named or len(set(models)) != len(models):
-        raise ConfigError(
-            f"models is {models!r}, allowed: a list of different model names, at least one", param="models"
-        )
+def _check_models(models: object) -> None:
+    if (
+        not isinstance(models, tuple)
+        or not all(isinstance(name, str) and name for name in models)
+        or len(set(models)) != len(models)
+    ):
+        raise ConfigError(f"models is {models!r}, allowed: a list of different model names", param="models")
 
 
 def _check_drain(seconds: object) -> None:

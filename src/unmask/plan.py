@@ -1,6 +1,7 @@
 """What ``sched`` asks of ``engine`` in one tick, and what it gets back."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from unmask.types import Sampling, StrategyChoice
 
@@ -13,7 +14,7 @@ class CanvasTask:
         tokens: ids, the mask id where open.
         index: number of the canvas in its request, from 0.
         step: steps the canvas has taken, from 0.
-        steps_left: steps it may take, this one included; at 1 everything open is filled.
+        steps_left: steps it may take, this one included; with 1 everything open is filled.
         limit: positions that may become output; those past it are never waited for.
         frozen: positions no strategy may reopen.
         state: what the strategy returned last time.
@@ -63,7 +64,14 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepRecord:
-    """Draft and signals of one step, a value per canvas position."""
+    """Draft and signals of one step, a value per canvas position.
+
+    Attributes:
+        draft: the canvas as it would be if the step were its last.
+        fixed: which of it is decided.
+        confidence: probability of the token the network would put there.
+        entropy: of the network's distribution there, in nats.
+    """
 
     draft: tuple[int, ...]
     fixed: tuple[bool, ...]
@@ -73,7 +81,7 @@ class StepRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CanvasResult:
-    """A canvas after a step; ``finished`` ones hold no mask. ``converged`` tells why it finished."""
+    """A canvas after a step; a ``finished`` one holds no mask, and finished early if it ``converged``."""
 
     tokens: tuple[int, ...]
     finished: bool
@@ -90,3 +98,11 @@ class TokenResult:
 
 
 RowResult = CanvasResult | TokenResult | None
+
+
+class PlanRunner(Protocol):
+    """What runs a plan: the engine, or a stand-in."""
+
+    def run(self, plan: Plan) -> tuple[RowResult, ...]:
+        """Run one forward and return one result per row: ``None`` where the row has no task."""
+        ...

@@ -57,6 +57,7 @@ class TraceEntry:
 
     canvas: int
     step: int
+    max_steps: int
     draft: tuple[int, ...]
     fixed: tuple[bool, ...]
     confidence: tuple[float, ...]

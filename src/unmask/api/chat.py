@@ -85,7 +85,7 @@ async def _disconnected(receive: Receive) -> None:
         pass
 
 
-async def _cancelled(*tasks: "asyncio.Future[Generation] | asyncio.Future[None]") -> None:
+async def _cancelled(*tasks: asyncio.Future[Generation] | asyncio.Future[None]) -> None:
     """Cancel what still runs and wait until it has let go of what it holds."""
     for task in tasks:
         task.cancel()

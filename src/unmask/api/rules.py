@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from unmask.api.schema import LARGEST_SEED, MOST_METADATA, MOST_STOPS
+from unmask.api.schema import LARGEST_SEED, LEAST_SEED, MOST_METADATA, MOST_STOPS
 from unmask.types import StrategyName
 
 
@@ -34,7 +34,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "max_completion_tokens": _TOKENS,
         "temperature": Rule("a number from 0 to 2", "0 takes the likeliest token everywhere."),
         "top_p": Rule("a number above 0, up to 1", "1 draws from all tokens."),
-        "seed": Rule(f"a whole number from 0 to {LARGEST_SEED}", _WHOLE),
+        "seed": Rule(f"a whole number from {LEAST_SEED} to {LARGEST_SEED}", _WHOLE),
         "stop": Rule(f"a text, or a list of 1 to {MOST_STOPS} texts, none empty", "Leave stop out for none."),
         "diffusion": Rule("an object", _OBJECT),
         "diffusion.max_steps": _STEPS,

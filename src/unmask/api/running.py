@@ -5,13 +5,16 @@ import contextlib
 from collections.abc import Iterator
 
 from unmask.backend import Generation
-from unmask.errors import DrainingError
+from unmask.errors import DrainingError, QueueFullError
+
+RETRY_AFTER_S = 1.0
 
 
 class Running:
-    """Requests in flight; told once when the server starts to drain, and once when it will wait no longer."""
+    """Requests in flight, at most ``limit``; told when the server starts to drain, and when it waits no longer."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
         self._draining = False
         self._generations: set[asyncio.Future[Generation]] = set()
 
@@ -30,12 +33,17 @@ class Running:
         return ("draining",) if self._draining else ()
 
     def check(self) -> None:
-        """Raise `DrainingError` once the server drains."""
+        """Raise what keeps one more request out: `DrainingError` or `QueueFullError`."""
         if self._draining:
             raise DrainingError("The server is shutting down and takes nothing new. Send the request to another one.")
+        if len(self._generations) >= self._limit:
+            raise QueueFullError(
+                f"{self._limit} requests run or wait, which is as many as may. Send the request again later.",
+                retry_after_s=RETRY_AFTER_S,
+            )
 
     @contextlib.contextmanager
-    def track(self, generation: "asyncio.Future[Generation]") -> Iterator[None]:
+    def track(self, generation: asyncio.Future[Generation]) -> Iterator[None]:
         """Count a generation for as long as the block runs."""
         self._generations.add(generation)
         try:

@@ -11,6 +11,7 @@ from unmask.types import StrategyName
 
 TEXT_TAG = "<text>"
 PARTS_TAG = "<parts>"
+LEAST_SEED = -(1 << 63)
 LARGEST_SEED = (1 << 63) - 1
 MOST_STOPS = 4
 MOST_METADATA = 16
@@ -103,7 +104,10 @@ class ChatBody(BaseModel):
     )
     top_p: float | None = Field(default=None, gt=0, le=1, description="Draws from the likeliest tokens only.")
     seed: int | None = Field(
-        default=None, ge=0, le=LARGEST_SEED, description="Same seed, same answer. By default drawn for each request."
+        default=None,
+        ge=LEAST_SEED,
+        le=LARGEST_SEED,
+        description="Same seed, same answer. By default drawn for each request.",
     )
     stop: _Stop | None = Field(default=None, description="The answer ends before the first of these texts.")
     diffusion: DiffusionOptions | None = Field(default=None, description="How the answer is denoised.")

@@ -19,9 +19,12 @@ def print_banner(console: Console, url: str, models: tuple[ModelInfo, ...]) -> N
             f"canvas {', '.join(map(str, model.canvas_lengths))}, up to {model.max_steps} steps a canvas",
             highlight=False,
             markup=False,
+            soft_wrap=True,
         )
     console.print(
-        "  no approved policy: fixed budgets (the client's, or the model's default), no early exit", highlight=False
+        "  no approved policy: fixed budgets (the client's, or the model's default), no early exit",
+        highlight=False,
+        soft_wrap=True,
     )
     console.print("\nTry:", highlight=False)
     # Whole, however narrow the terminal: a wrapped line cannot be pasted.

@@ -1,8 +1,11 @@
 """Builds the backend that runs in this process."""
 
+from dataclasses import replace
+
 from unmask.app.errors import EngineMissingError
 from unmask.backend import Backend
 from unmask.config import Settings
+from unmask.sched.settings import SchedSettings
 
 ENGINE_MODULES = frozenset({"safetensors", "torch"})
 
@@ -22,4 +25,7 @@ def local_backend(settings: Settings) -> Backend:
         if error.name in ENGINE_MODULES:
             raise EngineMissingError(error.name) from error
         raise
-    return build_local_backend(settings.models, settings=settings)
+    sizes = SchedSettings()
+    pages = settings.page_pool_tokens // sizes.page_size
+    sizes = replace(sizes, pages=pages, max_rows=settings.max_rows)
+    return build_local_backend(settings.models, sizes, threads=settings.threads)

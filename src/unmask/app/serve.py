@@ -41,7 +41,8 @@ def listen(settings: Settings) -> socket.socket:
     except OSError as error:
         reason = error.strerror or str(error)
         raise ConfigError(
-            f"port is {settings.port}, and {settings.host} cannot listen there: {reason}. Choose another, or 0 for a free one.",
+            f"port is {settings.port}, and {settings.host} cannot listen there: {reason}. "
+            "Choose another, or 0 for a free one.",
             param="port",
         ) from error
 
@@ -56,7 +57,7 @@ async def _serve(
     settings: Settings, make_backend: Callable[[Settings], Backend], console: Console, listener: socket.socket
 ) -> int:
     backend = make_backend(settings)
-    running = Running()
+    running = Running(settings.max_rows * len(backend.models()) + settings.queue_limit)
     app = create_app(backend, settings, running, system_chance())
     server = DrainingServer(
         app,

@@ -5,11 +5,12 @@ from itertools import count
 from typing import Protocol
 
 from unmask.clock import Clock
-from unmask.engine.engine import Engine
 from unmask.errors import ContextLengthError, InvalidRequestError, QueueFullError
+from unmask.plan import PlanRunner
 from unmask.sched.admission import pages_needed
 from unmask.sched.batcher import Batcher, Changes
 from unmask.sequence import Sequence, Submission
+from unmask.types import ExitReason, Mode, Outcome
 
 logger = logging.getLogger(__name__)
 
@@ -33,18 +34,18 @@ class Listener(Protocol):
 class Core:
     """Runs submissions; every method belongs to one thread."""
 
-    def __init__(self, engine: Engine, batcher: Batcher, clock: Clock) -> None:
+    def __init__(self, engine: PlanRunner, batcher: Batcher, clock: Clock) -> None:
         self.engine = engine
         self.batcher = batcher
         self._clock = clock
         self._ids = count(1)
-        self._listeners: dict[int, Listener] = {}
-        self._sequences: dict[int, Sequence] = {}
+        self._open: dict[int, tuple[Sequence, Listener]] = {}
 
     def submit(self, submission: Submission, listener: Listener) -> int:
         """Queue a submission and return its id.
 
         Raises:
+            InvalidRequestError: it has no prompt.
             ContextLengthError: it could never fit into the page pool.
             QueueFullError: too many wait already.
         """
@@ -52,20 +53,14 @@ class Core:
         if self.batcher.waiting.is_full:
             raise QueueFullError(f"{len(self.batcher.waiting)} requests wait already; try again later")
         sequence = Sequence(id=next(self._ids), submission=submission, arrived=self._clock.now())
-        self._listeners[sequence.id] = listener
-        self._sequences[sequence.id] = sequence
+        self._open[sequence.id] = sequence, listener
         self.batcher.waiting.push(sequence)
         return sequence.id
 
     def abort(self, sequence_id: int) -> None:
         """Ask for an end; takes effect at the next tick. An ended or unknown id is left alone."""
-        sequence = self._sequences.get(sequence_id)
-        if sequence is not None:
-            sequence.abort_requested = True
-
-    def abort_all(self) -> None:
-        """Ask for an end of everything that waits or runs."""
-        for sequence in self._sequences.values():
+        if sequence_id in self._open:
+            sequence, _ = self._open[sequence_id]
             sequence.abort_requested = True
 
     @property
@@ -79,29 +74,44 @@ class Core:
         plan = self.batcher.schedule(changes)
         if plan.rows:
             try:
-                results = self.engine.run(plan)
+                self.batcher.update(plan, self.engine.run(plan), changes)
             except Exception as error:  # one bad forward must not end the thread that serves everyone else
                 logger.exception("a forward of %d rows failed", len(plan.rows))
                 self.batcher.fail(plan, f"{type(error).__name__}: {error}", changes)
-            else:
-                self.batcher.update(plan, results, changes)
         self._tell(changes)
+
+    def fail_all(self, error: str) -> None:
+        """End everything that waits or runs: there will be no further tick."""
+        for sequence, listener in self._open.values():
+            if sequence.outcome is None:
+                sequence.outcome = Outcome.FAILED
+                sequence.exit_reason = ExitReason.FAILED
+                sequence.error = error
+                sequence.finished = self._clock.now()
+            listener.ended(sequence)
+        self._open.clear()
 
     def _tell(self, changes: Changes) -> None:
         for sequence in changes.stepped:
             if sequence.submission.snapshots:
-                self._listeners[sequence.id].stepped(sequence)
+                self._listener(sequence).stepped(sequence)
         for sequence in changes.grown:
-            self._listeners[sequence.id].grown(sequence)
+            self._listener(sequence).grown(sequence)
         for sequence in changes.ended:
-            del self._sequences[sequence.id]
-            self._listeners.pop(sequence.id).ended(sequence)
+            _, listener = self._open.pop(sequence.id)
+            listener.ended(sequence)
+
+    def _listener(self, sequence: Sequence) -> Listener:
+        _, listener = self._open[sequence.id]
+        return listener
 
     def _refuse_impossible(self, submission: Submission) -> None:
-        settings = self.batcher.settings
-        if pages_needed(submission, settings.page_size) > settings.pages:
-            raise ContextLengthError(
-                len(submission.prompt), submission.max_tokens, settings.pages * settings.page_size
-            )
         if not submission.prompt:
             raise InvalidRequestError("messages", "no tokens", "at least one token", "Send some text.")
+        settings = self.batcher.settings
+        if pages_needed(submission, settings.page_size) > settings.pages:
+            prompt, room = len(submission.prompt), settings.pages * settings.page_size
+            # A canvas takes its whole length whether or not all of it may become output.
+            length = 1 if submission.mode is Mode.AUTOREGRESSIVE else submission.canvas_length
+            fitting = prompt + max(0, room - prompt) // length * length
+            raise ContextLengthError(prompt, submission.max_tokens, min(fitting, room))

@@ -1,12 +1,14 @@
 """The asyncio front of the engine thread: submit, abort, drain."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 
 from unmask.core.core import Core
-from unmask.core.thread import EngineThread
+from unmask.core.errors import EngineStoppedError
+from unmask.core.thread import Command, EngineThread
 from unmask.errors import DrainingError
 from unmask.sequence import Sequence, Submission, TraceEntry
 
@@ -54,7 +56,7 @@ class _Relay:
 
     def _send(self, notice: Notice | Exception) -> None:
         # A loop that was closed meanwhile has nobody left to tell.
-        if not self._loop.is_closed():
+        with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self.notices.put_nowait, notice)
 
 
@@ -74,11 +76,12 @@ class Front:
         """Whether the engine thread runs."""
         return self._thread.is_alive
 
-    async def run(self, submission: Submission) -> AsyncIterator[Notice]:
+    async def run(self, submission: Submission) -> AsyncGenerator[Notice, None]:
         """Yield notices until the sequence has ended; closing the iterator aborts it within one tick.
 
         Raises:
             DrainingError: nothing new is taken.
+            EngineStoppedError: the engine thread has ended.
             ContextLengthError: the request could never fit.
             QueueFullError: too many wait.
         """
@@ -86,21 +89,21 @@ class Front:
             raise DrainingError("the server is shutting down; send the request to another one")
         relay = _Relay(asyncio.get_running_loop())
         ids: list[int] = []
+        self._thread.post(_submit(submission, relay, ids))
         self._open += 1
         self._idle.clear()
-        self._thread.post(_submit(submission, relay, ids))
         ended = False
         try:
             while not ended:
                 notice = await relay.notices.get()
+                ended = isinstance(notice, Exception) or notice.kind is Kind.ENDED
                 if isinstance(notice, Exception):
-                    ended = True
                     raise notice
-                ended = notice.kind is Kind.ENDED
                 yield notice
         finally:
             if not ended:
-                self._thread.post(lambda core: core.abort(ids[0]) if ids else None)
+                with suppress(EngineStoppedError):
+                    self._thread.post(_abort(ids))
             self._open -= 1
             if self._open == 0:
                 self._idle.set()
@@ -111,16 +114,22 @@ class Front:
         await self._idle.wait()
         await asyncio.to_thread(self._thread.stop)
 
-    async def abort_all(self) -> None:
-        """Abort everything open."""
-        self._thread.post(Core.abort_all)
 
-
-def _submit(submission: Submission, relay: _Relay, ids: list[int]) -> Callable[[Core], None]:
+def _submit(submission: Submission, relay: _Relay, ids: list[int]) -> Command:
     def command(core: Core) -> None:
         try:
             ids.append(core.submit(submission, relay))
-        except Exception as error:  # refusals belong to whoever asked, not to the engine thread
+        except Exception as error:  # noqa: BLE001 - a refusal belongs to whoever asked, not to the engine thread
             relay.refused(error)
+
+    return command
+
+
+def _abort(ids: list[int]) -> Command:
+    """Abort what `_submit` has put into ``ids`` by then: nothing, where it was refused."""
+
+    def command(core: Core) -> None:
+        for sequence_id in ids:
+            core.abort(sequence_id)
 
     return command

@@ -1,25 +1,33 @@
 """The engine thread: ticks while there is work, takes commands between ticks."""
 
+import logging
 import queue
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 from unmask.core.core import Core
+from unmask.core.errors import EngineStoppedError
 
-IDLE_SECONDS = 0.5
+logger = logging.getLogger(__name__)
+
+Command = Callable[[Core], None]
 
 
 class EngineThread:
     """Runs a core's ticks on a thread of its own.
 
     Commands are functions of the core; they run on that thread, in order,
-    between two ticks, so an abort takes effect within one tick.
+    between two ticks, so an abort takes effect within one tick. However the
+    thread ends, every sequence ends with it.
     """
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        self._commands: queue.SimpleQueue[Callable[[Core], None]] = queue.SimpleQueue()
+        self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
         self._stopping = False
+        self._closed = False
+        self._closing = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="unmask-engine", daemon=True)
 
     def start(self) -> None:
@@ -29,32 +37,51 @@ class EngineThread:
     @property
     def is_alive(self) -> bool:
         """Whether the thread runs; a server that finds it dead is not ready."""
-        return self._thread.is_alive()
+        return self._thread.is_alive() and not self._closed
 
-    def post(self, command: Callable[[Core], None]) -> None:
-        """Have ``command`` run before the next tick."""
-        self._commands.put(command)
+    def post(self, command: Command) -> None:
+        """Have ``command`` run before the next tick.
+
+        Raises:
+            EngineStoppedError: there will be no further tick.
+        """
+        with self._closing:
+            if self._closed:
+                raise EngineStoppedError
+            self._commands.put(command)
 
     def stop(self) -> None:
         """Stop after the current tick and wait for the thread."""
-        self.post(self._stop)
+        with suppress(EngineStoppedError):
+            self.post(self._stop)
         if self._thread.is_alive():
             self._thread.join()
 
-    def _stop(self, core: Core) -> None:
+    def _stop(self, _core: Core) -> None:
         self._stopping = True
 
     def _run(self) -> None:
-        while not self._stopping:
-            self._take_commands(wait=self._core.is_idle)
-            if not self._core.is_idle:
-                self._core.tick()
+        error = "the engine was stopped"
+        try:
+            while not self._stopping:
+                self._take_commands(wait=self._core.is_idle)
+                if not self._core.is_idle:
+                    self._core.tick()
+        except BaseException as cause:
+            logger.exception("the engine thread has ended")
+            error = f"the engine has stopped: {type(cause).__name__}: {cause}"
+        self._close(error)
 
     def _take_commands(self, *, wait: bool) -> None:
-        try:
-            command = self._commands.get(timeout=IDLE_SECONDS) if wait else self._commands.get_nowait()
+        with suppress(queue.Empty):
+            command = self._commands.get(block=wait)
             while True:
                 command(self._core)
                 command = self._commands.get_nowait()
-        except queue.Empty:
-            return
+
+    def _close(self, error: str) -> None:
+        with self._closing:
+            self._closed = True
+        # What was posted before is run all the same, so that a submission among it gets its answer.
+        self._take_commands(wait=False)
+        self._core.fail_all(error)

@@ -1,7 +1,5 @@
 """One tick of the engine: forward, signals, strategies."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache, reduce
 from typing import assert_never
 
@@ -9,48 +7,32 @@ import numpy as np
 import torch
 
 from unmask.engine.adapter import Adapter
-from unmask.engine.runner import Runner
-from unmask.engine.signals import Draw, Flags, Ints, Needs, Signals, observe
-from unmask.engine.strategies.base import CanvasView, Strategy
+from unmask.engine.runner import RowRunner
+from unmask.engine.signals import INFINITY, Draw, Flags, Ints, Needs, Signals, observe
+from unmask.engine.strategies.base import CanvasView
 from unmask.engine.strategies.registry import make_strategy
-from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Plan, Row, RowResult, StepRecord, TokenResult
-from unmask.types import StrategyChoice
+from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Plan, RowResult, StepRecord, TokenResult
 
 TRACED = Needs(entropy=True)
 DECODING = -1
 
 
-@dataclass(slots=True, kw_only=True)
-class ForwardMeter:
-    """Time spent inside the model's forward, and the tokens it took."""
-
-    seconds: float = 0.0
-    calls: int = 0
-    tokens: int = 0
-
-
 class Engine:
     """Runs plans. Holds weights and KV pages and nothing about requests."""
 
-    def __init__(self, runner: Runner, adapter: Adapter, now: Callable[[], float]) -> None:
+    def __init__(self, runner: RowRunner, adapter: Adapter) -> None:
         self.runner = runner
         self.adapter = adapter
-        self.meter = ForwardMeter()
-        self._now = now
         self._strategy = lru_cache(maxsize=64)(make_strategy)
 
     @torch.inference_mode()
     def run(self, plan: Plan) -> tuple[RowResult, ...]:
         """Run one forward and let each row's strategy act on it; one result per row of the plan."""
-        started = self._now()
         logits = self.runner.forward(plan.rows)
-        self.meter.seconds += self._now() - started
-        self.meter.calls += 1
-        self.meter.tokens += sum(_length(row) for row in plan.rows)
         tasks = [row.task for row in plan.rows if row.task is not None]
         if not tasks:
             return (None,) * len(plan.rows)
-        logits[:, self.adapter.forbidden] = float("-inf")
+        logits[:, self.adapter.forbidden] = -INFINITY
         signals = iter(observe(logits, [_draw(task) for task in tasks], self._needs(tasks)))
         return tuple(None if row.task is None else self._apply(row.task, next(signals)) for row in plan.rows)
 
@@ -71,40 +53,42 @@ class Engine:
 
     def _denoise(self, task: CanvasTask, signals: Signals) -> CanvasResult:
         before = np.array(task.tokens, dtype=np.int64)
-        is_open = before == self.adapter.mask
-        draft = np.where(is_open, signals.tokens, before)
-        state: object = None
-        if task.steps_left == 1:
-            after = draft
-        else:
-            strategy = self._strategy(task.strategy)
-            view = self._view(task, before, is_open, draft)
-            after, state = _revealed(strategy, view, signals, task.state, self.adapter.mask)
+        draft = np.where(before == self.adapter.mask, signals.tokens, before)
+        after, state = before, task.state
+        last = task.steps_left == 1
+        # A draft that a request starts from may have converged already.
+        if not last and not self._converged(before, task.limit):
+            after, state = self._stepped(task, self._view(task, before, draft), signals)
         converged = self._converged(after, task.limit)
-        finished = converged or task.steps_left == 1
-        fixed = after != self.adapter.mask
-        if finished:
-            after = self._closed(np.where(fixed, after, draft))
+        draft = self._closed(draft)
+        if converged or last:
+            after = draft
         return CanvasResult(
             tokens=tuple(after.tolist()),
-            finished=finished,
+            finished=converged or last,
             converged=converged,
             state=state,
-            record=_record(draft, fixed, signals) if task.trace else None,
+            record=_record(draft, after != self.adapter.mask, signals) if task.trace else None,
         )
 
-    def _view(self, task: CanvasTask, before: Ints, is_open: Flags, draft: Ints) -> CanvasView:
-        frozen = np.zeros(len(before), dtype=np.bool_)
-        frozen[list(task.frozen)] = True
-        useful = np.zeros(len(before), dtype=np.bool_)
-        useful[: self._horizon(draft, task.limit)] = True
-        candidates = is_open & useful
+    def _stepped(self, task: CanvasTask, view: CanvasView, signals: Signals) -> tuple[Ints, object]:
+        """Let the strategy reveal and reopen positions."""
+        update = self._strategy(task.strategy).step(view, signals, task.state)
+        revealed = update.revealed & view.candidates
+        assert revealed.any(), "a strategy reveals at least one candidate a step"
+        after = np.where(revealed, signals.tokens, view.tokens)
+        if update.reopened is not None:
+            after[update.reopened & ~view.frozen & ~view.open] = self.adapter.mask
+        return after, update.state
+
+    def _view(self, task: CanvasTask, before: Ints, draft: Ints) -> CanvasView:
+        is_open = before == self.adapter.mask
+        places = np.arange(len(before))
         return CanvasView(
             tokens=before,
             open=is_open,
-            # A frozen token past the draft's end may leave nothing open before it: then any open position will do.
-            candidates=candidates if candidates.any() else is_open,
-            frozen=frozen,
+            candidates=is_open & (places < self._horizon(draft, task.limit)),
+            frozen=np.isin(places, list(task.frozen)),
             step=task.step,
             steps_left=task.steps_left,
         )
@@ -115,7 +99,7 @@ class Engine:
         return int(ends[0]) + 1 if len(ends) else limit
 
     def _converged(self, tokens: Ints, limit: int) -> bool:
-        """Tell whether no mask stands before the first fixed end token, nor within the limit where there is none."""
+        """Tell whether no mask stands before the first fixed end token, nor within the limit where none is fixed."""
         return not (tokens[: self._horizon(tokens, limit)] == self.adapter.mask).any()
 
     def _closed(self, tokens: Ints) -> Ints:
@@ -126,24 +110,12 @@ class Engine:
         return tokens
 
 
-def _revealed(
-    strategy: Strategy, view: CanvasView, signals: Signals, state: object, mask: int
-) -> tuple[Ints, object]:
-    update = strategy.step(view, signals, state)
-    revealed = update.revealed & view.open
-    assert revealed.any(), "a strategy reveals at least one position a step"
-    after = np.where(revealed, signals.tokens, view.tokens)
-    if update.reopened is not None:
-        after[update.reopened & ~view.frozen & ~view.open] = mask
-    return after, update.state
-
-
 def _record(draft: Ints, fixed: Flags, signals: Signals) -> StepRecord:
-    assert signals.entropy is not None, "traced rows need entropy"
+    assert signals.entropy is not None, "traced rows ask for entropy"
     return StepRecord(
         draft=tuple(draft.tolist()),
         fixed=tuple(fixed.tolist()),
-        confidence=tuple(signals.confidence.tolist()),
+        confidence=tuple(signals.probability.tolist()),
         entropy=tuple(signals.entropy.tolist()),
     )
 
@@ -156,7 +128,3 @@ def _draw(task: CanvasTask | DecodeTask) -> Draw:
             return Draw(length=1, sampling=task.sampling, canvas=DECODING, step=task.index)
         case _:
             assert_never(task)
-
-
-def _length(row: Row) -> int:
-    return len(row.append) + (len(row.task.tokens) if isinstance(row.task, CanvasTask) else 0)

@@ -83,7 +83,7 @@ class Block(nn.Module):
         self.out = nn.Linear(shape.width, shape.width, bias=False)
         self.up = nn.Linear(shape.width, shape.hidden, bias=False)
         self.down = nn.Linear(shape.hidden, shape.width, bias=False)
-        self.query_scale = nn.Parameter(torch.full((shape.heads, 1), 1.2 * shape.head_width**0.5))
+        self.query_scale = nn.Parameter(torch.full((shape.heads, 1), 1.5 * shape.head_width**-0.5))
 
     def project(self, hidden: Tensor, cosine: Tensor, sine: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return rotated, normalised queries and keys and plain values, each ``[tokens, heads, head_width]``."""

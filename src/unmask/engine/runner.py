@@ -10,7 +10,7 @@ matrix product, is what makes a row's logits the same in any batch.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Protocol, cast
 
 import numpy as np
 import torch
@@ -55,19 +55,28 @@ class _Layout:
     wanted: Tensor
 
 
+class RowRunner(Protocol):
+    """Anything that turns rows into logits."""
+
+    def forward(self, rows: Sequence[Row]) -> Tensor:
+        """Return logits ``[wanted, vocabulary]``: every canvas position, or the last appended one, row after row.
+
+        Rows without a task contribute none.
+        """
+        ...
+
+
 class Runner:
-    """Runs rows over a network and its KV pages."""
+    """Runs rows over a network and its KV pages, on the processor."""
 
     def __init__(self, network: Network, *, pages: int, page_size: int) -> None:
         shape = network.shape
         self.network = network.eval()
         self.page_size = page_size
-        # One page more than is handed out: padding reads and writes it.
-        slots = (pages + 1) * page_size
-        device = network.tokens.weight.device
-        self._keys = torch.zeros(shape.layers, slots, shape.heads, shape.head_width, device=device)
-        self._values = torch.zeros_like(self._keys)
+        # The last slot belongs to no page: padding reads and writes it, and nobody else sees it.
         self._spare = pages * page_size
+        self._keys = torch.zeros(shape.layers, self._spare + 1, shape.heads, shape.head_width)
+        self._values = torch.zeros_like(self._keys)
 
     @torch.inference_mode()
     def forward(self, rows: Sequence[Row]) -> Tensor:
@@ -127,7 +136,7 @@ class Runner:
             tokens=torch.tensor(tokens + [0] * missing),
             positions=torch.tensor(positions + [0] * missing),
             canvas_positions=torch.tensor(canvas_positions + [-1] * missing),
-            slots=torch.tensor(slots + [self._spare + place for place in range(missing)]),
+            slots=torch.tensor(slots + [self._spare] * missing),
             groups=tuple(self._group(key, group) for key, group in members.items()),
             wanted=torch.tensor(wanted, dtype=torch.long),
         )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 import torch
@@ -14,9 +15,10 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
 
-# Log-odds past this are one: a probability of 1 − 2e-9 is as sure as float32 can tell.
+# Surer than this is all one: a probability of 1 − 2e-9.
 MAX_LOG_ODDS = 20.0
 ROUND_DECIMALS = 3
+INFINITY = float("inf")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,63 +70,90 @@ class Draw:
 
 
 def observe(logits: Tensor, draws: Sequence[Draw], needs: Needs) -> list[Signals]:
-    """Draw tokens and compute signals for rows stacked in ``logits [sum of lengths, vocabulary]``."""
-    top, tokens = logits.max(-1)
-    normaliser = torch.logsumexp(logits, -1)
-    _redraw(logits, draws, tokens)
-    chosen = logits.gather(-1, tokens.unsqueeze(-1)).squeeze(-1)
-    probability = (chosen - normaliser).exp().numpy()
-    gap = (top - logits.scatter(-1, logits.argmax(-1, keepdim=True), float("-inf")).amax(-1)) if needs.gap else None
-    logs = logits - normaliser.unsqueeze(-1) if needs.entropy or needs.log_probabilities else None
+    """Draw tokens and compute signals for rows stacked in ``logits [sum of lengths, vocabulary]``.
+
+    Raises:
+        ArithmeticError: a logit is not a number; better no answer than a made-up one.
+    """
+    top, tokens = logits.max(-1, keepdim=True)
+    _redraw(logits, top, draws, tokens)
+    chosen = logits.gather(-1, tokens)
+    # The mass of all other tokens, summed without the chosen one: 1 − p would cancel where the network is sure.
+    others = logits.scatter_(-1, tokens, -INFINITY).logsumexp(-1, keepdim=True)
+    logits.scatter_(-1, tokens, chosen)
+    odds = (chosen - others).squeeze(-1).double()
+    if bool(odds.isnan().any()):
+        raise ArithmeticError("the network's logits are not numbers")
+    gap = logits.topk(2, -1).values if needs.gap else None
+    logs = logits - torch.logaddexp(chosen, others) if needs.entropy or needs.log_probabilities else None
+    # A token that cannot be drawn has no share in the entropy, where 0 × −∞ would be no number.
     entropy = -(logs.exp() * logs.clamp_min(-1e4)).sum(-1) if needs.entropy and logs is not None else None
-    confidence = log_odds(probability)
-    ids = tokens.numpy()
-    rows: list[Signals] = []
-    first = 0
-    for draw in draws:
-        part = slice(first, first + draw.length)
-        rows.append(
-            Signals(
-                tokens=ids[part],
-                probability=probability[part],
-                confidence=confidence[part],
-                gap=None if gap is None else gap[part].numpy(),
-                entropy=None if entropy is None else entropy[part].numpy(),
-                log_probabilities=logs[part] if needs.log_probabilities and logs is not None else None,
-            )
-        )
-        first += draw.length
-    return rows
+    stacked = Signals(
+        tokens=tokens.squeeze(-1).numpy(),
+        probability=odds.sigmoid().float().numpy(),
+        confidence=rounded(odds),
+        gap=None if gap is None else (gap[:, 0] - gap[:, 1]).numpy(),
+        entropy=None if entropy is None else entropy.numpy(),
+        log_probabilities=logs if needs.log_probabilities else None,
+    )
+    ends = list(accumulate(draw.length for draw in draws))
+    return [_part(stacked, slice(end - draw.length, end)) for draw, end in zip(draws, ends, strict=True)]
 
 
-def log_odds(probability: Floats) -> Floats:
-    """Return rounded log-odds, so that the last bits of a matrix product never rank two positions."""
-    bounded = np.clip(probability.astype(np.float64), 1e-9, 1 - 1e-9)
-    odds = np.clip(np.log(bounded) - np.log1p(-bounded), -MAX_LOG_ODDS, MAX_LOG_ODDS)
-    rounded: Floats = np.round(odds, ROUND_DECIMALS).astype(np.float32)
-    return rounded
+def rounded(odds: Tensor) -> Floats:
+    """Return bounded, rounded log-odds, so that the last bits of a matrix product do not rank two positions."""
+    bounded = odds.clamp(-MAX_LOG_ODDS, MAX_LOG_ODDS).round(decimals=ROUND_DECIMALS)
+    result: Floats = bounded.float().numpy()
+    return result
 
 
-def _redraw(logits: Tensor, draws: Sequence[Draw], tokens: Tensor) -> None:
+def _part(stacked: Signals, part: slice) -> Signals:
+    """Return the signals of one row."""
+    return Signals(
+        tokens=stacked.tokens[part],
+        probability=stacked.probability[part],
+        confidence=stacked.confidence[part],
+        gap=None if stacked.gap is None else stacked.gap[part],
+        entropy=None if stacked.entropy is None else stacked.entropy[part],
+        log_probabilities=None if stacked.log_probabilities is None else stacked.log_probabilities[part],
+    )
+
+
+def _redraw(logits: Tensor, top: Tensor, draws: Sequence[Draw], tokens: Tensor) -> None:
     """Replace the likeliest tokens of rows with a temperature by drawn ones, in place."""
     first = 0
     for draw in draws:
+        part = slice(first, first + draw.length)
         if draw.sampling.temperature > 0:
-            part = slice(first, first + draw.length)
-            tokens[part] = _sample(logits[part], draw)
+            tokens[part] = _sample(logits[part] - top[part], draw)
         first += draw.length
 
 
 def _sample(logits: Tensor, draw: Draw) -> Tensor:
-    """Draw by inverse distribution from one uniform number a position (nucleus: Holtzman et al. 2020)."""
-    ranked, order = (logits / draw.sampling.temperature).sort(-1, descending=True, stable=True)
-    cumulative = ranked.softmax(-1).double().cumsum(-1)
-    # The nucleus is the shortest head that reaches top_p; drawing below its mass draws within it.
-    reached = (cumulative < draw.sampling.top_p).sum(-1, keepdim=True).clamp_max(logits.shape[-1] - 1)
-    mass = cumulative.gather(-1, reached)
-    noise = uniform_noise(draw).unsqueeze(-1) * mass
-    rank = (cumulative <= noise).sum(-1, keepdim=True).minimum(reached)
-    return order.gather(-1, rank).squeeze(-1)
+    """Draw by inverse distribution, in the order of ids, from one uniform number a position.
+
+    The order of ids is the same however the last bits of two likely tokens fall.
+
+    Args:
+        logits: ``[length, vocabulary]``, the largest of each position 0.
+        draw: how to draw.
+    """
+    weights = (logits / draw.sampling.temperature).exp().double()
+    if draw.sampling.top_p < 1:
+        weights = _nucleus(weights, draw.sampling.top_p)
+    cumulative = weights.cumsum(-1)
+    mass = cumulative[:, -1:]
+    drawn = (cumulative <= uniform_noise(draw).unsqueeze(-1) * mass).sum(-1, keepdim=True)
+    # Where the product rounds up to the mass itself, the last token that has any.
+    return drawn.minimum((cumulative < mass).sum(-1, keepdim=True))
+
+
+def _nucleus(weights: Tensor, top_p: float) -> Tensor:
+    """Keep the fewest tokens that reach ``top_p`` of the mass (Holtzman et al. 2020, arXiv 1904.09751)."""
+    ranked, order = weights.sort(dim=-1, descending=True, stable=True)
+    before = ranked.cumsum(-1) - ranked
+    kept = ranked.where(before < top_p * weights.sum(-1, keepdim=True), torch.zeros_like(ranked))
+    return torch.zeros_like(weights).scatter_(-1, order, kept)
 
 
 def uniform_noise(draw: Draw) -> Tensor:

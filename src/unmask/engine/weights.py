@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -9,11 +10,13 @@ from pathlib import Path
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
+from torch import Tensor
 
 from unmask.engine.network import Network, Shape
 from unmask.errors import UnknownModelError, WeightsError
 
 DIGEST_LENGTH = 16
+MAX_SIZE = 1 << 20
 SUFFIX = ".safetensors"
 
 
@@ -27,7 +30,11 @@ class LoadedModel:
 
 
 def save_weights(path: Path, network: Network, *, name: str) -> str:
-    """Write weights as float16 with their shape, whole or not at all; returns the file's digest."""
+    """Write weights as float16 with their shape, whole or not at all; returns the file's digest.
+
+    Raises:
+        WeightsError: the file cannot be written.
+    """
     tensors = {key: value.detach().cpu().to(torch.float16).contiguous() for key, value in network.state_dict().items()}
     content = save(tensors, {"name": name, "shape": json.dumps(asdict(network.shape))})
     partial = path.with_suffix(".partial")
@@ -35,8 +42,12 @@ def save_weights(path: Path, network: Network, *, name: str) -> str:
         partial.write_bytes(content)
         partial.replace(path)
     except OSError as error:
-        partial.unlink(missing_ok=True)
-        message = f"cannot write the weights {str(path)!r}: {error}; free some space and try again"
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+        message = (
+            f"cannot write the weights {str(path)!r}: {error}; "
+            "see that the folder exists, may be written to and has room, and try again"
+        )
         raise WeightsError(message) from error
     return _digest(content)
 
@@ -52,17 +63,41 @@ def load_weights(path: Path) -> LoadedModel:
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
             tensors = {key: file.get_tensor(key).float() for key in file.keys()}  # noqa: SIM118 - not a dict
-        raw = json.loads(metadata["shape"])
-        shape = Shape(**{**raw, "canvas_lengths": tuple(raw["canvas_lengths"])})
+        shape = _parse_shape(metadata["shape"])
+        _check_tensors(tensors, shape)
         network = Network(shape)
         network.load_state_dict(tensors)
     except (OSError, SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
         message = f"cannot load the weights {str(path)!r}: {error}; install the package again or train the model anew"
         raise WeightsError(message) from error
-    broken = [key for key, value in tensors.items() if not bool(value.isfinite().all())]
-    if broken:
-        raise WeightsError(f"the weights {str(path)!r} hold values that are not finite in {broken[0]!r}; train anew")
     return LoadedModel(name=metadata.get("name", path.stem), digest=_digest(content), network=network)
+
+
+def _parse_shape(text: str) -> Shape:
+    raw = json.loads(text)
+    shape = Shape(**{**raw, "canvas_lengths": tuple(raw["canvas_lengths"])})
+    sizes = (
+        *(shape.vocabulary, shape.width, shape.layers, shape.heads, shape.hidden, shape.context_length),
+        *shape.canvas_lengths,
+    )
+    if not all(type(size) is int and 0 < size <= MAX_SIZE for size in sizes) or shape.width % (2 * shape.heads):
+        raise ValueError(f"no network has the shape {text}")
+    return shape
+
+
+def _check_tensors(tensors: dict[str, Tensor], shape: Shape) -> None:
+    """Compare tensors with those of a network that takes no memory, as a damaged shape may name an enormous one."""
+    if shape.layers > len(tensors):
+        raise ValueError(f"{shape.layers} layers cannot be in {len(tensors)} tensors")
+    with torch.device("meta"):
+        expected = {key: value.shape for key, value in Network(shape).state_dict().items()}
+    found = {key: value.shape for key, value in tensors.items()}
+    wrong = sorted(key for key in expected.keys() | found.keys() if expected.get(key) != found.get(key))
+    if wrong:
+        raise ValueError(f"{wrong[0]!r} is {found.get(wrong[0])}, expected {expected.get(wrong[0])}")
+    broken = sorted(key for key, value in tensors.items() if not bool(value.isfinite().all()))
+    if broken:
+        raise ValueError(f"{broken[0]!r} holds values that are not finite")
 
 
 def packaged_models() -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Serves requests on cores in this process."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from unmask.backend import (
@@ -18,9 +19,10 @@ from unmask.backend import (
 )
 from unmask.core.front import Front, Kind, Notice
 from unmask.errors import UnknownModelError
-from unmask.local.limits import make_submission
+from unmask.local.limits import check_draft_tokens, make_submission
 from unmask.local.model import ServedModel
-from unmask.sequence import Sequence, Submission, TraceEntry
+from unmask.local.settled import pieces, settled
+from unmask.sequence import Sequence, TraceEntry
 from unmask.text.tokenizer import TextTokenizer
 
 
@@ -48,32 +50,27 @@ class LocalBackend:
                     return event.generation
         raise AssertionError("a stream ends with its generation")
 
-    async def stream(self, request: Request) -> AsyncIterator[Event]:
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         """Run a request and yield its events."""
         model = self._model(request.model)
+        if request.draft is not None:
+            check_draft_tokens(request.draft, model.tokenizer.size)
         submission = make_submission(request, model.info, tuple(model.tokenizer.encode_chat(request.messages)))
         sent = ""
         async with aclosing(self._fronts[request.model].run(submission)) as notices:
             async for notice in notices:
                 if notice.kind is Kind.STEPPED and notice.entry is not None:
-                    yield _step_event(notice.entry, submission, model.tokenizer)
-                # Text that ends in the first bytes of a character waits for the rest of it.
-                settled = notice.text if notice.kind is Kind.ENDED else notice.text.rstrip("\ufffd")
-                if len(settled) > len(sent):
-                    yield CommitEvent(text=settled[len(sent) :])
-                    sent = settled
+                    yield _step_event(notice.entry, model.tokenizer)
+                text = notice.text if notice.kind is Kind.ENDED else settled(notice.text, submission.stop)
+                if len(text) > len(sent):
+                    yield CommitEvent(text=text[len(sent) :])
+                    sent = text
                 if notice.sequence is not None:
                     yield DoneEvent(generation=_generation(notice))
 
     async def drain(self) -> None:
         """Accept nothing new, finish what runs, stop."""
-        for front in self._fronts.values():
-            await front.drain()
-
-    async def abort_all(self) -> None:
-        """Abort everything that waits or runs, e.g. when a drain's deadline has passed."""
-        for front in self._fronts.values():
-            await front.abort_all()
+        await asyncio.gather(*(front.drain() for front in self._fronts.values()))
 
     def _model(self, name: str) -> ServedModel:
         if name not in self._models:
@@ -81,15 +78,13 @@ class LocalBackend:
         return self._models[name]
 
 
-def _step_event(entry: TraceEntry, submission: Submission, tokenizer: TextTokenizer) -> StepEvent:
+def _step_event(entry: TraceEntry, tokenizer: TextTokenizer) -> StepEvent:
+    texts = pieces(entry.draft, tokenizer.decode)
     return StepEvent(
         canvas=entry.canvas,
         step=entry.step + 1,
-        max_steps=submission.budget.max_steps,
-        pieces=tuple(
-            DraftPiece(text=tokenizer.decode((token,)), fixed=fixed)
-            for token, fixed in zip(entry.draft, entry.fixed, strict=True)
-        ),
+        max_steps=entry.max_steps,
+        pieces=tuple(DraftPiece(text=text, fixed=fixed) for text, fixed in zip(texts, entry.fixed, strict=True)),
     )
 
 

@@ -6,6 +6,7 @@ import torch
 
 from unmask.clock import SystemClock
 from unmask.engine.weights import load_weights, packaged_models, packaged_weights
+from unmask.errors import WeightsError
 from unmask.local.backend import LocalBackend
 from unmask.local.model import ServedModel, serve_model
 from unmask.sched.settings import SchedSettings
@@ -25,9 +26,11 @@ def build_local_backend(
 
     Raises:
         UnknownModelError: a name is not in the package.
-        WeightsError: a file is missing or damaged.
+        WeightsError: a file is missing or damaged, or the package holds no model at all.
     """
     if threads is not None:
         torch.set_num_threads(threads)
     chosen = names or packaged_models()
+    if not chosen:
+        raise WeightsError("the package holds no model; install it again, or train one with `unmask train`")
     return LocalBackend(tuple(build_model(name, settings or SchedSettings()) for name in chosen))

@@ -3,7 +3,8 @@
 from unmask.backend import ModelInfo, Request
 from unmask.errors import ContextLengthError, InvalidRequestError
 from unmask.sequence import Submission
-from unmask.types import Mode, StepBudget
+from unmask.text.tokenizer import SPECIALS, Special
+from unmask.types import Draft, Mode, StepBudget
 
 MAX_TEMPERATURE = 2.0
 MAX_STOPS = 4
@@ -16,16 +17,14 @@ def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...])
         InvalidRequestError: a value is outside what the model allows.
         ContextLengthError: prompt and output do not fit into the context.
     """
-    canvas_length = request.canvas_length or model.default_canvas_length
+    canvas_length = model.default_canvas_length if request.canvas_length is None else request.canvas_length
     if canvas_length not in model.canvas_lengths:
         allowed = ", ".join(map(str, model.canvas_lengths))
         raise InvalidRequestError("diffusion.canvas_length", canvas_length, allowed, "Leave it out for the default.")
     _check_sampling(request)
+    if request.draft is not None:
+        _check_draft(request.draft, request.mode, canvas_length)
     max_tokens = _max_tokens(request, model, len(prompt))
-    if request.draft is not None and len(request.draft.tokens) > canvas_length:
-        raise InvalidRequestError(
-            "draft", len(request.draft.tokens), f"at most {canvas_length} tokens", "A draft starts one canvas."
-        )
     return Submission(
         prompt=prompt,
         max_tokens=max_tokens,
@@ -41,6 +40,42 @@ def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...])
         snapshots=request.snapshots,
         trace=request.trace,
     )
+
+
+def check_draft_tokens(draft: Draft, vocabulary: int) -> None:
+    """Refuse ids that no text has.
+
+    Raises:
+        InvalidRequestError: an id is outside the vocabulary, or marks something other than text.
+    """
+    for token in draft.tokens:
+        if token is not None and token != Special.END and not SPECIALS <= token < vocabulary:
+            raise InvalidRequestError(
+                "draft.tokens",
+                token,
+                f"{SPECIALS} to {vocabulary - 1}, the end token {Special.END:d}, or None where open",
+                "Take the tokens from an earlier generation.",
+            )
+
+
+def _check_draft(draft: Draft, mode: Mode, canvas_length: int) -> None:
+    length = len(draft.tokens)
+    if mode is Mode.AUTOREGRESSIVE:
+        raise InvalidRequestError(
+            "draft", f"given with mode {mode}", f"a draft with mode {Mode.DIFFUSION}", "Leave out one of the two."
+        )
+    if length > canvas_length:
+        raise InvalidRequestError(
+            "draft.tokens", f"{length} tokens", f"at most {canvas_length} tokens", "A draft starts one canvas."
+        )
+    outside = sorted(place for place in draft.frozen if not 0 <= place < length)
+    if outside:
+        raise InvalidRequestError(
+            "draft.frozen",
+            outside[0],
+            f"positions of the draft, 0 to {length - 1}",
+            "Freeze what the draft holds.",
+        )
 
 
 def _max_tokens(request: Request, model: ModelInfo, prompt: int) -> int:

@@ -1,15 +1,17 @@
 """One model ready to serve: weights, tokenizer, core."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from unmask.backend import ModelInfo
 from unmask.clock import Clock
 from unmask.core.core import Core
 from unmask.engine.adapter import Adapter
 from unmask.engine.engine import Engine
-from unmask.engine.runner import Runner
+from unmask.engine.runner import RowRunner, Runner
 from unmask.engine.weights import LoadedModel
+from unmask.errors import WeightsError
 from unmask.sched.batcher import Batcher
+from unmask.sched.ending import Decode
 from unmask.sched.settings import SchedSettings
 from unmask.tasks.registry import all_tasks
 from unmask.text.tokenizer import SPECIALS, Special, TextTokenizer
@@ -31,11 +33,11 @@ class ServedModel:
     core: Core
 
 
-def serve_model(loaded: LoadedModel, tokenizer: TextTokenizer, settings: SchedSettings, clock: Clock) -> ServedModel:
-    """Put an embedded model behind a core of its own."""
+def model_info(loaded: LoadedModel) -> ModelInfo:
+    """Describe an embedded model."""
     shape = loaded.network.shape
     longest = max(shape.canvas_lengths)
-    info = ModelInfo(
+    return ModelInfo(
         name=loaded.name,
         digest=loaded.digest,
         parameters=sum(parameter.numel() for parameter in loaded.network.parameters()),
@@ -47,9 +49,33 @@ def serve_model(loaded: LoadedModel, tokenizer: TextTokenizer, settings: SchedSe
         default_max_tokens=DEFAULT_MAX_TOKENS,
         tasks=tuple(all_tasks()),
     )
-    runner = Runner(loaded.network, pages=settings.pages, page_size=settings.page_size)
-    batcher = Batcher(
-        settings, mask=EMBEDDED_ADAPTER.mask, end=EMBEDDED_ADAPTER.end, decode=tokenizer.decode, clock=clock
+
+
+def make_core(runner: RowRunner, decode: Decode, settings: SchedSettings, clock: Clock) -> Core:
+    """Put an embedded model's runner behind a scheduler, which does no more than the model can."""
+    adapter = EMBEDDED_ADAPTER
+    possible = replace(
+        settings,
+        prefix_cache=settings.prefix_cache and adapter.exact_cache,
+        fused_prefill=settings.fused_prefill and adapter.fused_prefill,
+        fused_commit=settings.fused_commit and adapter.fused_commit,
     )
-    engine = Engine(runner, EMBEDDED_ADAPTER, clock.now)
-    return ServedModel(info=info, tokenizer=tokenizer, core=Core(engine, batcher, clock))
+    batcher = Batcher(possible, mask=adapter.mask, end=adapter.end, decode=decode, clock=clock)
+    return Core(Engine(runner, adapter), batcher, clock)
+
+
+def serve_model(loaded: LoadedModel, tokenizer: TextTokenizer, settings: SchedSettings, clock: Clock) -> ServedModel:
+    """Put an embedded model behind a core of its own.
+
+    Raises:
+        WeightsError: network and tokenizer do not belong together.
+    """
+    vocabulary = loaded.network.shape.vocabulary
+    if vocabulary != tokenizer.size:
+        raise WeightsError(
+            f"the weights of {loaded.name!r} know {vocabulary} tokens and the tokenizer {tokenizer.size}: "
+            "they do not belong together; install the package again or train the model anew"
+        )
+    runner = Runner(loaded.network, pages=settings.pages, page_size=settings.page_size)
+    core = make_core(runner, tokenizer.decode, settings, clock)
+    return ServedModel(info=model_info(loaded), tokenizer=tokenizer, core=core)

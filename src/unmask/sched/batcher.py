@@ -7,6 +7,7 @@ from unmask.clock import Clock
 from unmask.plan import Plan, Row, RowResult
 from unmask.sched.admission import admit
 from unmask.sched.ending import Decode
+from unmask.sched.lockstep import due_in_lockstep
 from unmask.sched.pages import PagePool
 from unmask.sched.prefix import PrefixCache
 from unmask.sched.progress import apply_append, apply_result
@@ -64,8 +65,6 @@ class Batcher:
         """Write the results of a forward into its sequences and let go of those that ended."""
         for row, result in zip(plan.rows, results, strict=True):
             sequence = self.running[row.sequence]
-            if sequence.outcome is not None:
-                continue
             apply_append(sequence, row)
             if apply_result(sequence, result, end=self._end, decode=self._decode):
                 changes.grown.append(sequence)
@@ -76,17 +75,19 @@ class Batcher:
                 self._let_go(sequence, changes)
 
     def fail(self, plan: Plan, error: str, changes: Changes) -> None:
-        """End every sequence of a plan whose forward failed; others are not touched."""
+        """End every sequence of a plan that failed and has not ended; others are not touched."""
         for row in plan.rows:
-            sequence = self.running[row.sequence]
+            sequence = self.running.get(row.sequence)
+            if sequence is None:
+                continue
             sequence.outcome = Outcome.FAILED
             sequence.exit_reason = ExitReason.FAILED
             sequence.error = error
             self._let_go(sequence, changes)
 
     def _due(self) -> list[Sequence]:
-        """Return the sequences that get a row: all that run."""
-        return list(self.running.values())
+        """Return the sequences that get a row: all that run, unless they run in lockstep."""
+        return due_in_lockstep(self.running.values()) if self.settings.lockstep else list(self.running.values())
 
     def _drop_aborted(self, changes: Changes) -> None:
         for sequence in self.waiting.remove_aborted():
@@ -100,6 +101,8 @@ class Batcher:
         self._let_go(sequence, changes)
 
     def _admit(self) -> None:
+        if self.settings.lockstep and self.running:
+            return
         while len(self.running) < self.settings.max_rows and (sequence := self.waiting.front()) is not None:
             if not admit(sequence, self.pool, self._cache, self.settings.page_size, self._clock.now()):
                 return

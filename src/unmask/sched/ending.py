@@ -22,13 +22,16 @@ def find_ending(tokens: Tokens[int], *, end: int, limit: int, stop: tuple[str, .
     """Return the earliest ending of an output, or nothing if it may go on.
 
     An end token counts as one token and has no text; a stop sequence has no
-    text, and the tokens up to the one that completes it count.
+    text, and the tokens up to the one that completes it count. Of several stop
+    sequences the one that is complete first counts, so that it does not matter
+    how many tokens arrive at once.
     """
     within = tokens[:limit]
     length = next((place for place, token in enumerate(within) if token == end), len(within))
     text = decode(within[:length])
-    cut = min((found for found in map(text.find, stop) if found >= 0), default=None)
-    if cut is not None:
+    found = [(start + len(sequence), start) for sequence in stop if (start := text.find(sequence)) >= 0]
+    if found:
+        _, cut = min(found)
         return Ending(tokens=_tokens_until_stop(within, stop, decode), text=text[:cut], reason=FinishReason.STOP)
     if length < len(within):
         return Ending(tokens=length + 1, text=text, reason=FinishReason.STOP)

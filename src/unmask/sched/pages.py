@@ -49,8 +49,8 @@ class PagePool:
         return [self._take() for _ in range(count)]
 
     def release(self, pages: list[int]) -> None:
-        """Drop one reference to each page."""
-        for page in pages:
+        """Drop one reference to each page, the last page first: a prefix outlives what continues it."""
+        for page in reversed(pages):
             assert self._references[page] > 0, f"page {page} released twice"
             self._references[page] -= 1
             if self._references[page] == 0:

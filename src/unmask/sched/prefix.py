@@ -16,7 +16,7 @@ from unmask.types import Mode
 
 def first_hash(tenant: str) -> bytes:
     """Return the start of a tenant's hash chains."""
-    return hashlib.blake2b(tenant.encode(), digest_size=16, person=b"unmask-prefix").digest()
+    return hashlib.blake2b(tenant.encode("utf-8", "surrogatepass"), digest_size=16, person=b"unmask-prefix").digest()
 
 
 def next_hash(previous: bytes, tokens: Tokens[int]) -> bytes:

@@ -4,7 +4,7 @@ from typing import assert_never
 
 from unmask.plan import CanvasResult, Row, RowResult, StepRecord, TokenResult
 from unmask.sched.ending import Decode, find_ending
-from unmask.sequence import Sequence, TraceEntry
+from unmask.sequence import Canvas, Sequence, TraceEntry
 from unmask.types import ExitReason, FinishReason, Outcome
 
 
@@ -37,7 +37,7 @@ def _apply_canvas(sequence: Sequence, result: CanvasResult, *, end: int, decode:
     canvas = sequence.canvas
     assert canvas is not None, "a canvas result belongs to an open canvas"
     if result.record is not None:
-        _record(sequence, canvas.steps, result.record)
+        _record(sequence, canvas, result.record)
     canvas.tokens = result.tokens
     canvas.state = result.state
     canvas.steps += 1
@@ -45,14 +45,21 @@ def _apply_canvas(sequence: Sequence, result: CanvasResult, *, end: int, decode:
     if not result.finished:
         return False
     sequence.canvas = None
-    reason = ExitReason.CONVERGED if result.converged else ExitReason.MAX_STEPS
-    return _extend(sequence, result.tokens, reason, end=end, decode=decode)
+    return _extend(sequence, result.tokens, _exit_reason(sequence, canvas, result), end=end, decode=decode)
 
 
-def _record(sequence: Sequence, step: int, record: StepRecord) -> None:
+def _exit_reason(sequence: Sequence, canvas: Canvas, result: CanvasResult) -> ExitReason:
+    if result.converged:
+        return ExitReason.CONVERGED
+    cut_short = canvas.max_steps < sequence.submission.budget.max_steps
+    return ExitReason.MAX_TOTAL_STEPS if cut_short else ExitReason.MAX_STEPS
+
+
+def _record(sequence: Sequence, canvas: Canvas, record: StepRecord) -> None:
     sequence.last_step = TraceEntry(
         canvas=sequence.canvases - 1,
-        step=step,
+        step=canvas.steps,
+        max_steps=canvas.max_steps,
         draft=record.draft,
         fixed=record.fixed,
         confidence=record.confidence,
@@ -62,16 +69,12 @@ def _record(sequence: Sequence, step: int, record: StepRecord) -> None:
         sequence.trace.append(sequence.last_step)
 
 
-def _extend(
-    sequence: Sequence, tokens: tuple[int, ...], reason: ExitReason, *, end: int, decode: Decode
-) -> bool:
+def _extend(sequence: Sequence, tokens: tuple[int, ...], reason: ExitReason, *, end: int, decode: Decode) -> bool:
     """Add finished tokens to the output and end the sequence where its text, tokens or steps end."""
     submission = sequence.submission
     sequence.output += tokens
     sequence.exit_reason = reason
-    ending = find_ending(
-        sequence.output, end=end, limit=submission.max_tokens, stop=submission.stop, decode=decode
-    )
+    ending = find_ending(sequence.output, end=end, limit=submission.max_tokens, stop=submission.stop, decode=decode)
     if ending is not None:
         del sequence.output[ending.tokens :]
         sequence.text = ending.text

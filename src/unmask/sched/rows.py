@@ -62,7 +62,7 @@ def open_canvas(sequence: Sequence, mask: int) -> Canvas:
     if submission.draft is not None and not done:
         start = submission.draft.tokens[:length]
         tokens = tuple(mask if token is None else token for token in start) + tokens[len(start) :]
-        frozen = submission.draft.frozen
+        frozen = frozenset(place for place in submission.draft.frozen if place < length)
     return Canvas(
         tokens=tokens,
         limit=min(length, submission.max_tokens - done),

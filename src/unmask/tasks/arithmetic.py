@@ -27,7 +27,7 @@ PHRASINGS = (
     "please compute {terms}",
 )
 # All of an expression: part of one with brackets, other operators or larger numbers is no sum of this task type.
-_EXPRESSION = re.compile(r"[-(]*\d[\d.)]*(?: *[-+*/^] *[-(]*\d[\d.)]*)+", re.ASCII)
+_EXPRESSION = re.compile(r"(?<![-(\d.)])[-(]*\d[\d.)]*(?: *[-+*/^] *[-(]*\d[\d.)]*)+", re.ASCII)
 _SUM = re.compile(r"\d{1,3}(?: *\+ *\d{1,3})+", re.ASCII)
 
 

@@ -19,6 +19,8 @@ from unmask.tasks.dialogue_phrases import ADMISSIONS, DENIALS, FIRST_PERSON, MAN
 MAX_SENTENCES = 4
 MAX_COST = 55
 MAX_TEXT = 4000
+# A phrasing has one at most, and one more joins two: a text with more is no answer, and slow to try.
+MAX_JOINTS = 3
 NAME_COST = 3
 OPENING_SHARE = 0.5
 _TRIES = 6
@@ -43,6 +45,8 @@ class _Template:
     phrase: str
     pattern: re.Pattern[str]
     head: str
+    # The longest part without a slot: looking for it first is ten times as fast as trying every pattern.
+    literal: str
 
     def claim(self, found: re.Match[str]) -> str:
         """Return the claim of a match."""
@@ -73,7 +77,8 @@ def _template(phrase: str, head: str) -> _Template:
     nouns = "|".join(_slot_of_noun())
     for key, expression in (("v", _WORD), ("s", _SUBJECT), ("w", _WORD), ("n", nouns)):
         pattern = pattern.replace(re.escape(f"{{{key}}}"), f"(?P<{key}>{expression})")
-    return _Template(phrase=phrase, pattern=re.compile(pattern), head=head)
+    literal = max(re.split(r"\{.\}", phrase), key=len)
+    return _Template(phrase=phrase, pattern=re.compile(pattern), head=head, literal=literal)
 
 
 @cache
@@ -185,7 +190,8 @@ def _read_sentence(sentence: str) -> list[frozenset[str]]:
     whole = frozenset(claim for claim, _ in _matches(sentence))
     if whole:
         return [whole]
-    for joint in re.finditer(_JOINT, sentence):
+    joints = list(re.finditer(_JOINT, sentence))
+    for joint in joints if len(joints) <= MAX_JOINTS else ():
         right = sentence[joint.end() :]
         second = frozenset(
             claim
@@ -204,7 +210,8 @@ def _is_fact(claim: str) -> bool:
 
 def _matches(sentence: str) -> list[tuple[str, bool]]:
     """Return each claim the sentence may make, and whether its phrasing keeps its capital when joined."""
-    found = ((template, template.pattern.fullmatch(sentence)) for template in _templates())
+    likely = (template for template in _templates() if template.literal in sentence)
+    found = ((template, template.pattern.fullmatch(sentence)) for template in likely)
     return [(template.claim(match), template.keeps_capital) for template, match in found if match is not None]
 
 

@@ -121,7 +121,7 @@ class Extract:
     def verify(self, messages: tuple[Message, ...], text: str) -> CheckResult:
         """Judge ``text`` from the request: the schema's shape, and values that the text holds."""
         request = question_of(messages)
-        found = _find_schema(request)
+        found = find_schema(request)
         if found is None:
             return failed("the request holds no schema")
         shape, source = found
@@ -338,7 +338,7 @@ def _parse_shape(text: str, at: int, depth: int = 0) -> tuple[dict[str, Shape], 
     raise ValueError("not a schema")
 
 
-def _find_schema(request: str) -> tuple[dict[str, Shape], str] | None:
+def find_schema(request: str) -> tuple[dict[str, Shape], str] | None:
     """Find the first schema of a request; return it and the text to read."""
     start = request.find("{")
     while start >= 0:

@@ -21,7 +21,7 @@ PHRASINGS = (
     "please put in order: {items}",
 )
 SEPARATORS = (", ", " , ", " ")
-_NUMBERS = re.compile(r"-?\d[\d.]*(?:[ ,]+-?\d[\d.]*)+", re.ASCII)
+_NUMBERS = re.compile(r"(?<![-\d.])-?\d[\d.]*(?:[ ,]+-?\d[\d.]*)+", re.ASCII)
 _NUMBER = re.compile(r"\d{1,2}", re.ASCII)
 _ANSWER = re.compile(r"\d{1,2}(?:, \d{1,2})*", re.ASCII)
 

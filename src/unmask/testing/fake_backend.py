@@ -1,7 +1,7 @@
 """A backend without an engine: it answers what a test tells it to, step by step."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
 
 from unmask.backend import CommitEvent, DoneEvent, DraftPiece, Event, Generation, ModelInfo, Request, StepEvent
@@ -60,7 +60,7 @@ class FakeBackend:
         assert generation is not None, "a stream ends with its generation"
         return generation
 
-    async def stream(self, request: Request) -> AsyncIterator[Event]:
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         """Reveal the answer from left to right over the steps, then commit it."""
         if self._draining:
             raise DrainingError("the fake is draining")
@@ -84,7 +84,7 @@ class FakeBackend:
         await self._idle.wait()
         self.drained = True
 
-    async def _events(self, request: Request) -> AsyncIterator[Event]:
+    async def _events(self, request: Request) -> AsyncGenerator[Event, None]:
         text = self._answer if isinstance(self._answer, str) else self._answer(request)
         for step in range(1, STEPS + 1):
             if step == STEPS and self._gate is not None:

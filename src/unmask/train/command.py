@@ -75,7 +75,8 @@ def _stop_on_signal() -> Iterator[threading.Event]:
 
     def handle(number: int, _frame: FrameType | None) -> None:
         stop.set()
-        signal.signal(number, previous[number])
+        caught = signal.Signals(number)
+        signal.signal(caught, previous[caught])
 
     numbers = (signal.SIGINT, signal.SIGTERM) if threading.current_thread() is threading.main_thread() else ()
     previous = {number: signal.signal(number, handle) for number in numbers}

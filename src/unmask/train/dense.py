@@ -89,7 +89,8 @@ def _attend(own: list[Tensor], key: Tensor, value: Tensor, unseen: Tensor) -> Te
     context = context.masked_fill(unseen[:, None, :, None, :], float("-inf"))
     weights = _softmax(torch.cat((context, query @ own_key.transpose(-1, -2)), dim=-1))
     seen = (weights[..., :length].flatten(2, 3) @ value).unflatten(2, canvases)
-    return (seen + weights[..., length:] @ own_value).permute(0, 2, 3, 1, 4).flatten(0, 2)
+    attended: Tensor = seen + weights[..., length:] @ own_value
+    return attended.permute(0, 2, 3, 1, 4).flatten(0, 2)
 
 
 def _softmax(scores: Tensor) -> Tensor:

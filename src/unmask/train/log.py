@@ -43,9 +43,19 @@ def append_entry(path: Path, entry: LogEntry) -> None:
 
 
 def read_log(path: Path) -> tuple[LogEntry, ...]:
-    """Read a log; a line that is not whole, as a power cut leaves it, is skipped."""
-    entries = (_parse(line) for line in path.read_text(encoding="utf-8", errors="replace").splitlines())
-    return tuple(entry for entry in entries if entry is not None)
+    """Read a log.
+
+    A line that is not whole, as a power cut leaves it, is skipped; steps that
+    were logged again after a resume stand as they were logged last.
+    """
+    entries: list[LogEntry] = []
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        entry = _parse(line)
+        if entry is not None:
+            while entries and entries[-1].step >= entry.step:
+                entries.pop()
+            entries.append(entry)
+    return tuple(entries)
 
 
 def rewind_log(path: Path, step: int) -> None:

@@ -27,7 +27,7 @@ from unmask.train.step import Forward, make_optimisers, make_sums, set_rates, tr
 DECAY_SHARE = 0.5
 LAST_FACTOR = 0.02
 CHECKPOINT_SECONDS = 180.0
-LOG_STEPS = 25
+LOG_STEPS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

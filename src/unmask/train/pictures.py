@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from unmask.errors import CheckpointError
 from unmask.train.log import LogEntry, TaskFigures
@@ -84,7 +85,11 @@ def _draw(picture: _Picture, entries: Sequence[LogEntry]) -> Figure:
             axes.set_ylim(0.0, 101.0)
         else:
             axes.set_yscale("log")
+            for ticks in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
+                ticks(FuncFormatter(_plain_number))
     left.set_ylabel(picture.label)
+    if len(entries) >= SMOOTHED_FROM:
+        figure.text(0.99, 0.02, f"bold: mean of {WINDOW} lines of the log", ha="right", fontsize=7, color="#555555")
     handles, labels = left.get_legend_handles_labels()
     if handles:
         figure.legend(handles, labels, loc="outside right center", frameon=False, title="task type")
@@ -108,12 +113,15 @@ def _plot(axes: Axes, entries: Sequence[LogEntry], pick: Pick) -> None:
             linewidth=1.6,
             marker=MARKERS[index % len(MARKERS)],
             markersize=4.5,
-            markevery=(len(values) - 1 if len(values) < MIN_MARKED else 0, max(1, len(values) // 8)),
+            markevery=max(1, len(values) // 8),
             label=task,
         )
 
 
-MIN_MARKED = 2
+def _plain_number(value: float, _position: int | None) -> str:
+    """Write 0.5 and 2 as they are, and leave out what would crowd the axis."""
+    leading = f"{value:e}"[0]
+    return f"{value:g}" if leading in "125" else ""
 
 
 def _running_mean(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

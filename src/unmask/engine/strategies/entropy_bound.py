@@ -23,7 +23,7 @@ class EntropyBound:
     def step(self, canvas: CanvasView, signals: Signals, state: object) -> Update:
         """Reveal the run."""
         assert signals.entropy is not None, "asked for in `needs`"
-        rounded = np.round(signals.entropy, 4)
+        rounded = np.round(signals.entropy.astype(np.float64), 4)
         ranked = np.argsort(np.where(canvas.candidates, rounded, np.inf), kind="stable")
         ranked = ranked[: int(canvas.candidates.sum())]
         # In ascending order the largest entropy of a run is its last, so the bound is the sum before it.

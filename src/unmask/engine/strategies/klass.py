@@ -33,7 +33,8 @@ class Klass:
             revealed = canvas.candidates & (signals.probability > self.threshold) & settled
         if not revealed.any():
             revealed = most_confident(signals.confidence, canvas.candidates, 1)
-        return Update(revealed=revealed, state=current)
+        # A copy: the original is a view that would keep the whole batch's distributions alive.
+        return Update(revealed=revealed, state=current.clone())
 
 
 def _divergence(current: Tensor, previous: Tensor) -> Floats:

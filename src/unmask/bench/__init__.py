@@ -1,0 +1,1 @@
+"""Measures alternatives side by side in one run."""

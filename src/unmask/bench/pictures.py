@@ -1,0 +1,109 @@
+"""Pictures of bench results, for the README and for a first look."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from unmask.bench.report import BenchReport, Figure
+from unmask.errors import UnmaskError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's palette: told apart by every kind of colour vision.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
+
+
+def save_pictures(report: BenchReport, folder: Path) -> tuple[Path, ...]:
+    """Draw the report's picture into ``folder`` and return the files.
+
+    Raises:
+        UnmaskError: matplotlib is not installed.
+    """
+    try:
+        import matplotlib as mpl  # noqa: PLC0415 - an extra
+
+        mpl.use("Agg")
+        from matplotlib import pyplot as plt  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise UnmaskError("pictures need matplotlib: pip install 'unmask[charts]'") from error
+    figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
+    if report.name == "engine":
+        _draw_throughput(axes[0], report.figures)
+        _draw_shares(axes[1], report.figures)
+    else:
+        _draw_curves(axes[0], report.figures)
+        _draw_accuracy(axes[1], report.figures)
+    path = folder / f"{report.name}.png"
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+    return (path,)
+
+
+def _draw_throughput(axes: "Axes", figures: Sequence[Figure]) -> None:
+    rows = [(figure.name.split(".")[0], figure.value) for figure in figures if figure.name.endswith(".requests_per_s")]
+    rows.sort(key=lambda row: row[1])
+    axes.barh([name for name, _ in rows], [value for _, value in rows], color=COLOURS[0])
+    axes.bar_label(axes.containers[0], fmt="%.1f", padding=3)  # type: ignore[arg-type]
+    axes.set_xlabel("requests a second, same 256 requests and weights")
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_shares(axes: "Axes", figures: Sequence[Figure]) -> None:
+    names = [figure.name.split(".")[0] for figure in figures if figure.name.endswith(".forward_share")]
+    shares = [figure.value for figure in figures if figure.name.endswith(".forward_share")]
+    peaks = [figure.value for figure in figures if figure.name.endswith(".forward_vs_peak")]
+    places = range(len(names))
+    axes.barh([place + 0.2 for place in places], shares, 0.4, color=COLOURS[2], label="forward, share of wall time")
+    axes.barh([place - 0.2 for place in places], peaks, 0.4, color=COLOURS[1], label="forward, share of matmul peak")
+    axes.set_yticks(list(places), names)
+    axes.set_xlim(0, 1)
+    axes.legend(loc="lower right", fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_curves(axes: "Axes", figures: Sequence[Figure]) -> None:
+    mark = ".quality_at_"
+    curves: dict[str, list[tuple[int, Figure]]] = {}
+    for figure in figures:
+        if mark in figure.name:
+            task, steps = figure.name.split(mark)
+            curves.setdefault(task, []).append((int(steps), figure))
+    for colour, (task, points) in zip(COLOURS, curves.items(), strict=False):
+        budgets = [place for place, _ in points]
+        axes.plot(budgets, [point.value for _, point in points], color=colour, marker="o", markersize=3, label=task)
+        low = [point.value if point.low is None else point.low for _, point in points]
+        high = [point.value if point.high is None else point.high for _, point in points]
+        axes.fill_between(budgets, low, high, color=colour, alpha=0.15, linewidth=0)
+    axes.set_xscale("log", base=2)
+    axes.set_xlabel("max_steps per canvas")
+    axes.set_ylabel("right answers, 95 % interval")
+    axes.set_ylim(0, 1.02)
+    axes.legend(fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_accuracy(axes: "Axes", figures: Sequence[Figure]) -> None:
+    full = {figure.name: figure for figure in figures if figure.name.endswith("_accuracy") and "[" not in figure.name}
+    values = {figure.name: figure.value for figure in figures}
+    names = [name.removesuffix("_accuracy") for name in full]
+    places = range(len(names))
+    axes.bar(
+        [place - 0.2 for place in places],
+        [entry.value for entry in full.values()],
+        0.4,
+        color=COLOURS[0],
+        label="diffusion, one step a position",
+    )
+    axes.bar(
+        [place + 0.2 for place in places],
+        [values.get(f"{name}_ar", 0.0) for name in full],
+        0.4,
+        color=COLOURS[1],
+        label="autoregressive, same weights",
+    )
+    axes.set_xticks(list(places), names, rotation=20)
+    axes.set_ylim(0, 1.02)
+    axes.set_ylabel("right answers within the stated difficulty")
+    axes.legend(fontsize=8, loc="lower right")
+    axes.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,73 @@
+"""Writes the README's figures from the kept results: ``python -m unmask.bench.readme``."""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
+README = Path("README.md")
+RESULTS = Path("bench/results")
+ARMS = ("engine", "lockstep", "reference", "autoregressive")
+
+
+def figures_text(engine: Mapping[str, Any], model: Mapping[str, Any]) -> str:
+    """Return the tables that stand between the README's marks."""
+    return f"{_targets('Engine', engine)}\n{_arms(engine)}\n{_targets('Model', model)}\n{_autoregressive(model)}"
+
+
+def insert(readme: str, text: str) -> str:
+    """Return the README with what stands between its marks replaced."""
+    head, rest = readme.split(BEGIN)
+    _, tail = rest.split(END)
+    return f"{head}{BEGIN}\n{text}\n{END}{tail}"
+
+
+def load(name: str, folder: Path = RESULTS) -> dict[str, Any]:
+    """Load one kept result."""
+    result: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    return result
+
+
+def _targets(title: str, report: Mapping[str, Any]) -> str:
+    lines = [
+        f"**{title}** (`unmask bench {report['bench']}`; {report['machine']}; model `{report['model_digest']}`)",
+        "",
+        "| figure | measured | unfavourable end of 95 % | target | |",
+        "|---|---|---|---|---|",
+    ]
+    for entry in report["must_reach"]:
+        bound = "not enough data" if entry["bound"] is None else f"{entry['bound']:.3g}"
+        verdict = "met" if entry["holds"] else "**short**"
+        lines.append(
+            f"| `{entry['name']}` | {entry['value']:.3g} | {bound} | {entry['op']} {entry['target']:g} | {verdict} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _arms(report: Mapping[str, Any]) -> str:
+    values = {figure["name"]: figure["value"] for figure in report["figures"]}
+    lines = ["| arm | requests/s | tokens/s | p50 s | p95 s |", "|---|---|---|---|---|"]
+    for arm in ARMS:
+        row = (f"{arm}.requests_per_s", f"{arm}.tokens_per_s", f"{arm}.latency_p50", f"{arm}.latency_p95")
+        lines.append(f"| {arm} | " + " | ".join(f"{values[name]:.3g}" for name in row) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _autoregressive(report: Mapping[str, Any]) -> str:
+    values = {figure["name"]: figure["value"] for figure in report["figures"]}
+    names = [name for name in values if name.endswith("_accuracy_ar") and "[" not in name]
+    cells = ", ".join(f"{name.removesuffix('_accuracy_ar')} {values[name]:.2f}" for name in names)
+    return f"The same weights run autoregressively: {cells}.\n"
+
+
+def main() -> int:
+    """Rewrite the README; returns 0."""
+    text = insert(README.read_text(encoding="utf-8"), figures_text(load("engine"), load("model")))
+    README.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,5 @@
+"""The commands."""
+
+from unmask.cli.entry import main
+
+__all__ = ["main"]

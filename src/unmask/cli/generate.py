@@ -1,0 +1,138 @@
+"""``unmask generate``."""
+
+import argparse
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import asdict
+
+from unmask.backend import Backend, DoneEvent, Generation, ModelInfo, Request
+from unmask.cli.exits import Exit, UsageError
+from unmask.cli.prompts import Prompt, prompt_from
+from unmask.cli.tools import Tools
+from unmask.cli.watch import Watcher, watcher_for
+from unmask.config import Settings
+from unmask.errors import UnknownModelError
+from unmask.tasks.item import CheckResult
+from unmask.types import Mode, Outcome, Sampling, StepBudget, StrategyChoice, StrategyName
+
+DIFFUSION_ONLY = ("steps", "total_steps", "canvas_length", "strategy", "threshold")
+OUT_OF_DOMAIN = (
+    "note: this prompt is of no task type that the demonstration model knows, so expect no sense; "
+    "unmask examples lists prompts it knows"
+)
+
+
+def run_generate(args: argparse.Namespace, tools: Tools) -> int:
+    """Answer one prompt, judge the answer where a task type says how, and report."""
+    _check_combination(args)
+    prompt = prompt_from(args)
+    if not prompt.in_domain:
+        tools.say(OUT_OF_DOMAIN)
+    if prompt.item is not None:
+        for message in prompt.messages:
+            tools.say(f"{message.role}: {message.content}")
+    generation = asyncio.run(_generate(args, prompt, tools))
+    verified = prompt.check(generation.text) if generation.outcome is Outcome.COMPLETED else None
+    if args.json:
+        tools.write_json(_record(args, prompt, generation, verified))
+    else:
+        tools.write(generation.text)
+    _report(tools, prompt, generation, verified)
+    if generation.outcome is not Outcome.COMPLETED:
+        return Exit.CANNOT_RUN
+    return Exit.MISSED if verified is not None and not verified.passed else Exit.OK
+
+
+def _check_combination(args: argparse.Namespace) -> None:
+    used = [name for name in DIFFUSION_ONLY if getattr(args, name)]
+    if args.ar and used:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in used)
+        raise UsageError(f"--ar writes one token after the other, without canvases; leave out {options}")
+
+
+async def _generate(args: argparse.Namespace, prompt: Prompt, tools: Tools) -> Generation:
+    backend = tools.make_backend(Settings(models=(args.model,)))
+    try:
+        request = _request(args, prompt, _model(backend, args.model))
+        if not args.watch:
+            return await backend.generate(request)
+        with watcher_for(tools, plain=args.json) as watcher:
+            return await _watched(backend, request, watcher)
+    finally:
+        await backend.drain()
+
+
+async def _watched(backend: Backend, request: Request, watcher: Watcher) -> Generation:
+    events = backend.stream(request)
+    try:
+        async for event in events:
+            if isinstance(event, DoneEvent):
+                return event.generation
+            await watcher.show(event)
+    finally:
+        # Left open, a request that can no longer be shown would keep the backend from draining.
+        if isinstance(events, AsyncGenerator):
+            await events.aclose()
+    raise AssertionError("a stream ends with its generation")
+
+
+def _model(backend: Backend, name: str) -> ModelInfo:
+    models = {model.name: model for model in backend.models()}
+    if name not in models:
+        raise UnknownModelError(name, models)
+    return models[name]
+
+
+def _request(args: argparse.Namespace, prompt: Prompt, model: ModelInfo) -> Request:
+    budget = None
+    if args.steps or args.total_steps:
+        budget = StepBudget(max_steps=args.steps or model.default_steps, max_total_steps=args.total_steps)
+    strategy = StrategyChoice() if args.strategy is None else StrategyChoice(name=StrategyName(args.strategy))
+    default = Sampling()
+    return Request(
+        model=args.model,
+        messages=prompt.messages,
+        max_tokens=args.max_tokens,
+        budget=budget,
+        canvas_length=args.canvas_length,
+        strategy=StrategyChoice(name=strategy.name, threshold=args.threshold),
+        sampling=Sampling(
+            temperature=default.temperature if args.temperature is None else args.temperature,
+            top_p=default.top_p if args.top_p is None else args.top_p,
+            seed=args.seed,
+        ),
+        mode=Mode.AUTOREGRESSIVE if args.ar else Mode.DIFFUSION,
+        snapshots=args.watch,
+    )
+
+
+def _record(
+    args: argparse.Namespace, prompt: Prompt, generation: Generation, verified: CheckResult | None
+) -> dict[str, object]:
+    timing = generation.timing
+    return {
+        "model": args.model,
+        "messages": [asdict(message) for message in prompt.messages],
+        "in_domain": prompt.in_domain,
+        "text": generation.text,
+        "outcome": generation.outcome,
+        "finish_reason": generation.finish_reason,
+        "error": generation.error,
+        "usage": asdict(generation.usage) | {"tokens_per_step": generation.usage.tokens_per_step},
+        "seconds": timing.finished - timing.started,
+        "check": None if verified is None else {"by": prompt.judge, **asdict(verified)},
+    }
+
+
+def _report(tools: Tools, prompt: Prompt, generation: Generation, verified: CheckResult | None) -> None:
+    if generation.outcome is not Outcome.COMPLETED:
+        tools.say(f"{generation.outcome}: {generation.error or 'no reason given'}")
+        return
+    usage, timing = generation.usage, generation.timing
+    tools.say(
+        f"{usage.completion_tokens} tokens in {usage.steps_used} of {usage.steps_allocated} steps "
+        f"({usage.tokens_per_step:.2f} a step), {usage.canvases} canvas{'es' if usage.canvases != 1 else ''}, "
+        f"{usage.exit_reason}, {timing.finished - timing.started:.3f} s"
+    )
+    if verified is not None:
+        tools.say(f"{prompt.judge}: {'passed' if verified.passed else f'failed, {verified.reason}'}")

@@ -1,0 +1,39 @@
+"""What commands write to and build from, as arguments."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import orjson
+from rich.console import Console
+
+from unmask.backend import Backend
+from unmask.config import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """Results go to ``out``, all else to ``err``."""
+
+    out: Console
+    err: Console
+    make_backend: Callable[[Settings], Backend]
+
+    def write(self, text: str) -> None:
+        """Write a line of a result exactly as it is."""
+        self.out.file.write(f"{text}\n")
+        self.out.file.flush()
+
+    def write_json(self, value: dict[str, object]) -> None:
+        """Write the one JSON object of a command."""
+        self.write(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+
+    def say(self, text: str) -> None:
+        """Tell the person at the terminal something, whole and unstyled."""
+        self.err.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def system_tools() -> Tools:
+    """Return the process's own streams and our own engine; colours only on a terminal, and none under NO_COLOR."""
+    from unmask.app.local import local_backend
+
+    return Tools(out=Console(), err=Console(stderr=True), make_backend=local_backend)

@@ -1,0 +1,32 @@
+"""``unmask train`` and ``unmask bench``: parsed here, run where they are made."""
+
+import argparse
+from pathlib import Path
+
+from unmask.app.errors import EngineMissingError
+from unmask.app.local import ENGINE_MODULES
+from unmask.cli.tools import Tools
+
+
+def run_train(args: argparse.Namespace, _: Tools) -> int:
+    """Train an embedded model."""
+    try:
+        from unmask.train.command import run
+    except ModuleNotFoundError as error:
+        raise _explained(error) from error
+    args.folder = args.folder or Path("runs") / args.name
+    return run(args)
+
+
+def run_bench(args: argparse.Namespace, _: Tools) -> int:
+    """Measure."""
+    try:
+        from unmask.bench.command import run
+    except ModuleNotFoundError as error:
+        raise _explained(error) from error
+    return run(args)
+
+
+def _explained(error: ModuleNotFoundError) -> Exception:
+    """Say how to install what an engine needs; anything else that is missing is a fault of ours."""
+    return EngineMissingError(error.name) if error.name in ENGINE_MODULES else error

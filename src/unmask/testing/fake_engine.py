@@ -1,0 +1,45 @@
+"""An engine without weights: it answers from a script."""
+
+from collections.abc import Callable
+
+from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Plan, Row, RowResult, TokenResult
+
+Script = Callable[[Row, CanvasTask | DecodeTask], RowResult]
+
+
+class FakeEngine:
+    """Runs plans by a script and remembers them.
+
+    Args:
+        script: the result of a row with a task; by default a canvas is filled at its last step with `token`, and a
+            decoded token is `token`.
+        token: what the default script fills in.
+        error: raised in place of the next result, once.
+    """
+
+    def __init__(self, script: Script | None = None, *, token: int = 9, error: BaseException | None = None) -> None:
+        self.plans: list[Plan] = []
+        self.error = error
+        self._script = script or (lambda _row, task: fill(task, token))
+
+    def run(self, plan: Plan) -> tuple[RowResult, ...]:
+        """Return the script's results."""
+        self.plans.append(plan)
+        if self.error is not None:
+            error, self.error = self.error, None
+            raise error
+        return tuple(None if row.task is None else self._script(row, row.task) for row in plan.rows)
+
+
+def fill(task: CanvasTask | DecodeTask, token: int) -> RowResult:
+    """Return ``token``, or a canvas that stays as it is until its last step fills it with ``token``."""
+    if isinstance(task, DecodeTask):
+        return TokenResult(token=token)
+    last = task.steps_left == 1
+    return CanvasResult(
+        tokens=(token,) * len(task.tokens) if last else task.tokens,
+        finished=last,
+        converged=False,
+        state=task.state,
+        record=None,
+    )

@@ -1,0 +1,30 @@
+"""Networks small enough for a test, with weights drawn from a seed."""
+
+from collections.abc import Sequence
+
+import torch
+
+from unmask.engine.adapter import Adapter
+from unmask.engine.network import Network, Shape
+
+TINY_SHAPE = Shape(
+    vocabulary=64, width=32, layers=2, heads=2, hidden=64, context_length=256, canvas_lengths=(8, 16, 32)
+)
+TINY_ADAPTER = Adapter(mask=0, end=1, forbidden=(0,))
+FIRST_LETTER = 32
+
+
+def make_network(shape: Shape = TINY_SHAPE, *, seed: int = 0, sharpness: float = 6.0) -> Network:
+    """Return an untrained network; the sharper, the surer it is of its tokens."""
+    state = torch.random.get_rng_state()
+    torch.manual_seed(seed)
+    network = Network(shape)
+    torch.random.set_rng_state(state)
+    with torch.no_grad():
+        network.head.weight.mul_(sharpness)
+    return network
+
+
+def spell(tokens: Sequence[int]) -> str:
+    """Decode ids of the tiny vocabulary: a letter each, none for mask and end."""
+    return "".join(chr(FIRST_LETTER + token) for token in tokens if token > TINY_ADAPTER.end)

@@ -1,0 +1,56 @@
+"""The application under test and a client of it, in process."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import count
+from typing import Any
+
+import httpx
+from fastapi import FastAPI
+
+from unmask.api.application import create_app
+from unmask.api.chat import Chance
+from unmask.api.running import Running
+from unmask.backend import Backend
+from unmask.config import Settings
+from unmask.testing.fake_backend import FakeBackend
+
+CHAT = "/v1/chat/completions"
+NOW = 1_700_000_000.5
+DRAWN_SEED = 77
+
+
+def fixed_chance() -> Chance:
+    """Return ids that count, one seed and a time that stands still."""
+    numbers = count(1)
+    return Chance(new_id=lambda: str(next(numbers)), draw_seed=lambda: DRAWN_SEED, now=lambda: NOW)
+
+
+def make_app(
+    backend: Backend | None = None, *, settings: Settings | None = None, running: Running | None = None
+) -> FastAPI:
+    """Build the application over a fake, with settings of the test's choice."""
+    return create_app(backend or FakeBackend(), settings or Settings(), running or Running(100), fixed_chance())
+
+
+@asynccontextmanager
+async def client_of(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+    """Open a client of the application."""
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+        yield client
+
+
+def chat_body(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 - any field, of any type
+    """Return a valid body with some fields changed."""
+    return {"model": "tiny", "messages": [{"role": "user", "content": "add 12 + 30"}]} | changes
+
+
+def user(content: object, **changes: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - any field, of any type
+    """Return a chat of one user message."""
+    return [{"role": "user", "content": content, **changes}]
+
+
+async def post_chat(backend: Backend | None = None, **changes: Any) -> httpx.Response:  # noqa: ANN401 - as above
+    """Send one chat request to a new application."""
+    async with client_of(make_app(backend)) as client:
+        return await client.post(CHAT, json=chat_body(**changes))

@@ -1,0 +1,45 @@
+"""Behaviour of `unmask.api.running`."""
+
+import asyncio
+
+import pytest
+
+from unmask.api.running import Running
+from unmask.backend import Generation
+from unmask.errors import DrainingError, QueueFullError
+
+
+def pending() -> asyncio.Future[Generation]:
+    """Return a generation that has not ended."""
+    return asyncio.get_running_loop().create_future()
+
+
+async def test_limit_counts_what_is_tracked() -> None:
+    """One more than the limit is refused, and a place is free again once a generation has left."""
+    running = Running(1)
+    with running.track(pending()), pytest.raises(QueueFullError, match="1 requests"):
+        running.check()
+
+    running.check()
+
+
+async def test_cut_off_cancels_what_is_tracked() -> None:
+    """Every tracked generation is cancelled and counted."""
+    running = Running(5)
+    future = pending()
+    with running.track(future):
+        assert running.cut_off() == 1
+
+    assert future.cancelled()
+    assert running.cut_off() == 0
+
+
+def test_drain_is_for_good() -> None:
+    """From the start of a drain every check fails, with the reason told."""
+    running = Running(5)
+    assert running.reasons() == ()
+    running.begin_drain()
+
+    assert running.reasons() == ("draining",)
+    with pytest.raises(DrainingError):
+        running.check()

@@ -1,0 +1,115 @@
+"""Behaviour of `unmask.api.status` and `unmask.api.responses`."""
+
+import inspect
+from collections.abc import Iterator
+
+import orjson
+import pytest
+
+from unmask.api.errors import (
+    BodyTooLargeError,
+    ClientGoneError,
+    MalformedBodyError,
+    MethodNotAllowedError,
+    UnfinishedError,
+    UnknownFieldError,
+    UnknownPathError,
+    UnsupportedFieldError,
+)
+from unmask.api.responses import error_response
+from unmask.api.status import STATUS, Status, status_of
+from unmask.errors import (
+    CheckpointError,
+    ConfigError,
+    ContextLengthError,
+    DrainingError,
+    InvalidRequestError,
+    QueueFullError,
+    RetryLaterError,
+    UnknownModelError,
+    UnmaskError,
+    WeightsError,
+)
+from unmask.types import Outcome
+
+ERRORS: tuple[tuple[UnmaskError, int, str, str], ...] = (
+    (MalformedBodyError("m"), 400, "invalid_request_error", "invalid_json"),
+    (InvalidRequestError("p", 1, "2", "Fix."), 400, "invalid_request_error", "invalid_value"),
+    (UnknownFieldError("p", 1, "2", "Fix."), 400, "invalid_request_error", "unknown_parameter"),
+    (UnsupportedFieldError("p", 1, "2", "Fix."), 400, "invalid_request_error", "unsupported_parameter"),
+    (ContextLengthError(9, 9, 9), 400, "invalid_request_error", "context_length_exceeded"),
+    (UnknownModelError("m", ()), 404, "invalid_request_error", "model_not_found"),
+    (UnknownPathError("m"), 404, "invalid_request_error", "unknown_path"),
+    (MethodNotAllowedError("m"), 405, "invalid_request_error", "method_not_allowed"),
+    (BodyTooLargeError(9), 413, "invalid_request_error", "body_too_large"),
+    (QueueFullError("m"), 429, "rate_limit_error", "queue_full"),
+    (ClientGoneError("m"), 499, "invalid_request_error", "client_gone"),
+    (DrainingError("m"), 503, "service_unavailable_error", "draining"),
+    (RetryLaterError("m"), 503, "service_unavailable_error", "unavailable"),
+    (UnfinishedError("m", Outcome.ABORTED), 503, "service_unavailable_error", "aborted"),
+    (UnfinishedError("m", Outcome.FAILED), 500, "server_error", "generation_failed"),
+    (UnmaskError("m"), 500, "server_error", "internal_error"),
+    (ConfigError("m"), 500, "server_error", "internal_error"),
+    (WeightsError("m"), 500, "server_error", "internal_error"),
+    (CheckpointError("m"), 500, "server_error", "internal_error"),
+)
+
+
+@pytest.mark.parametrize(("error", "http", "kind", "code"), ERRORS, ids=lambda value: getattr(value, "code", None))
+def test_error_has_its_status(error: UnmaskError, http: int, kind: str, code: str) -> None:
+    """Each error becomes one status, type and code."""
+    assert status_of(error) == Status(http=http, type=kind, code=code)
+
+
+def test_every_row_is_seen_above() -> None:
+    """No row of the table goes untested."""
+    seen = {type(error) for error, *_ in ERRORS} | set(Outcome)
+
+    assert set(STATUS) <= seen
+
+
+@pytest.mark.parametrize("outcome", Outcome)
+def test_every_outcome_has_a_row(outcome: Outcome) -> None:
+    """A new way to end cannot be forgotten; only completion is a success."""
+    status = status_of(outcome)
+
+    assert (status.http == 200) == (outcome is Outcome.COMPLETED)
+    assert (status.type is None) == (outcome is Outcome.COMPLETED)
+
+
+def subclasses(kind: type[UnmaskError]) -> Iterator[type[UnmaskError]]:
+    """Yield every class of the tree."""
+    yield kind
+    for below in kind.__subclasses__():
+        yield from subclasses(below)
+
+
+def test_no_caller_mistake_is_a_server_error() -> None:
+    """Whatever is derived from an invalid request keeps a status below 500."""
+    found = [kind for kind in subclasses(InvalidRequestError) if kind.__module__.startswith("unmask.")]
+    statuses = {next(STATUS[base] for base in inspect.getmro(kind) if base in STATUS).http for kind in found}
+
+    assert statuses <= set(range(400, 500))
+
+
+def test_body_has_the_shape_of_the_openai_api() -> None:
+    """Four fields below ``error``, and nothing else."""
+    response = error_response(UnknownModelError("x", ["tiny"]))
+
+    assert response.status_code == 404
+    assert orjson.loads(response.body) == {
+        "error": {
+            "message": "model is 'x', allowed: tiny. Ask /v1/models for the names.",
+            "type": "invalid_request_error",
+            "param": "model",
+            "code": "model_not_found",
+        }
+    }
+
+
+def test_retry_after_is_told_where_it_is_known() -> None:
+    """Clients read when to come back, in whole seconds and in milliseconds."""
+    response = error_response(QueueFullError("full", retry_after_s=0.25))
+
+    assert (response.headers["retry-after"], response.headers["retry-after-ms"]) == ("1", "250")
+    assert "retry-after" not in error_response(QueueFullError("full")).headers

@@ -1,0 +1,47 @@
+"""Behaviour of `unmask.app.banner`."""
+
+import io
+import json
+import shlex
+
+import pytest
+from rich.console import Console
+
+from unmask.app.banner import EXAMPLE_PROMPT, curl_line, print_banner
+from unmask.tasks.domain import recognise
+from unmask.testing.builders import make_model
+from unmask.types import Message, Role
+
+
+def banner(width: int = 60) -> str:
+    """Return what is printed on a terminal of some width."""
+    console = Console(file=io.StringIO(), width=width)
+    print_banner(console, "http://127.0.0.1:8000", (make_model("tiny"), make_model("nano", parameters=180_000)))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_banner_says_where_what_and_how() -> None:
+    """Address, models and the lack of a policy are told."""
+    text = banner(200)
+
+    assert "http://127.0.0.1:8000\n" in text
+    assert "tiny: 2.00 M parameters" in text
+    assert "nano: 180 k parameters" in text
+    assert "no approved policy: fixed budgets" in text
+
+
+@pytest.mark.parametrize("width", [20, 60, 300])
+def test_curl_line_can_be_pasted_from_any_terminal(width: int) -> None:
+    """However narrow the terminal, the line is one line."""
+    assert f"\n{curl_line('http://127.0.0.1:8000', 'tiny')}\n" in banner(width)
+
+
+def test_curl_line_asks_what_the_model_knows() -> None:
+    """The line is a valid command whose prompt is inside the demonstration model's domain."""
+    words = shlex.split(curl_line("http://[::1]:8000", "tiny"))
+    body = json.loads(words[words.index("-d") + 1])
+
+    assert words[2] == "http://[::1]:8000/v1/chat/completions"
+    assert body == {"model": "tiny", "messages": [{"role": "user", "content": EXAMPLE_PROMPT}]}
+    assert recognise((Message(role=Role.USER, content=EXAMPLE_PROMPT),)) == "arithmetic"

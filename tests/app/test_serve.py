@@ -1,0 +1,198 @@
+"""Behaviour of `unmask.app.serve` and `unmask.app.server`, over real sockets."""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx
+import pytest
+
+from unmask.api.application import create_app, system_chance
+from unmask.api.running import Running
+from unmask.app.serve import listen, url_of
+from unmask.app.server import DrainingServer
+from unmask.config import Settings
+from unmask.errors import ConfigError
+from unmask.testing.fake_backend import FakeBackend
+from unmask.testing.waiting import until
+
+CHAT = "/v1/chat/completions"
+BODY = {"model": "tiny", "messages": [{"role": "user", "content": "add 1 + 1"}]}
+
+
+class Site:
+    """A running server and a client of it."""
+
+    def __init__(self, backend: FakeBackend, drain_s: float) -> None:
+        self.said: list[str] = []
+        self.listener = listen(Settings(port=0))
+        running = Running(100)
+        app = create_app(backend, Settings(), running, system_chance())
+        self.server = DrainingServer(app, backend, running, drain_s=drain_s, say=self.said.append)
+        self.client = httpx.AsyncClient(base_url=url_of(self.listener), timeout=10)
+        self.serving: asyncio.Task[int] | None = None
+
+    async def get_health(self) -> httpx.Response:
+        """Ask over a connection of its own, as a load balancer does."""
+        async with httpx.AsyncClient(base_url=url_of(self.listener)) as client:
+            return await client.get("/health")
+
+
+@asynccontextmanager
+async def site(backend: FakeBackend, *, drain_s: float = 10) -> AsyncIterator[Site]:
+    """Start a server; it has to be gone by the end."""
+    running = Site(backend, drain_s)
+    running.serving = asyncio.create_task(running.server.serve_all(running.listener))
+    await until(lambda: running.server.started)
+    try:
+        yield running
+    finally:
+        await running.client.aclose()
+        running.listener.close()
+        assert running.serving.done()
+
+
+async def test_idle_server_stops_at_once() -> None:
+    """With nothing running there is nothing to wait for, and nothing is cut off."""
+    backend = FakeBackend()
+    async with site(backend) as running:
+        assert (await running.client.post(CHAT, json=BODY)).status_code == 200
+        assert running.serving
+        running.server.stop()
+        assert await running.serving == 0
+
+    assert backend.drained
+
+
+async def test_drain_finishes_what_runs_and_refuses_what_is_new() -> None:
+    """While a request is finished, health and new requests say that the server drains."""
+    gate = asyncio.Event()
+    backend = FakeBackend(gate=gate)
+    async with site(backend) as running:
+        pending = asyncio.create_task(running.client.post(CHAT, json=BODY))
+        await until(lambda: bool(backend.requests))
+        running.server.stop()
+        await asyncio.sleep(0.01)
+        health = await running.get_health()
+        refused = await running.client.post(CHAT, json=BODY)
+        gate.set()
+        answered = await pending
+        assert running.serving
+        assert await running.serving == 0
+
+    assert (health.status_code, health.json()["reasons"]) == (503, ["draining"])
+    assert (refused.status_code, refused.json()["error"]["code"]) == (503, "draining")
+    assert answered.status_code == 200
+    assert backend.aborted == []
+
+
+async def test_deadline_cuts_off_with_an_answer() -> None:
+    """A request that outlasts the deadline is stopped, told so, and counted."""
+    backend = FakeBackend(gate=asyncio.Event())
+    async with site(backend, drain_s=0.05) as running:
+        pending = asyncio.create_task(running.client.post(CHAT, json=BODY))
+        await until(lambda: bool(backend.requests))
+        running.server.stop()
+        answered = await pending
+        assert running.serving
+        assert await running.serving == 1
+
+    assert (answered.status_code, answered.json()["error"]["code"]) == (503, "aborted")
+    assert backend.aborted == backend.requests
+    assert running.said[-1] == "requests cut off: 1"
+
+
+async def test_second_signal_waits_no_longer() -> None:
+    """Whoever asks twice is in a hurry."""
+    backend = FakeBackend(gate=asyncio.Event())
+    async with site(backend, drain_s=3600) as running:
+        pending = asyncio.create_task(running.client.post(CHAT, json=BODY))
+        await until(lambda: bool(backend.requests))
+        running.server.stop()
+        running.server.stop()
+        assert (await pending).status_code == 503
+        assert running.serving
+        assert await running.serving == 1
+
+
+async def test_hanging_up_cancels_over_a_real_socket() -> None:
+    """A client that closes its connection ends its generation."""
+    backend = FakeBackend(gate=asyncio.Event())
+    async with site(backend) as running:
+        pending = asyncio.create_task(running.client.post(CHAT, json=BODY))
+        await until(lambda: bool(backend.requests))
+        pending.cancel()
+        await until(lambda: bool(backend.aborted))
+        assert running.serving
+        running.server.stop()
+        assert await running.serving == 0
+
+
+async def test_long_body_is_refused_over_a_real_socket() -> None:
+    """The refusal arrives although the body was not read to its end."""
+    async with site(FakeBackend()) as running:
+        response = await running.client.post(CHAT, content=b" " * (2 << 20))
+        assert running.serving
+        running.server.stop()
+        await running.serving
+
+    assert response.status_code == 413
+    assert "server" not in response.headers
+
+
+def test_taken_port_is_told() -> None:
+    """The error names the port before any model is loaded."""
+    with listen(Settings(port=0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigError, match=f"port is {port}") as caught:
+            listen(Settings(port=port))
+
+    assert caught.value.param == "port"
+
+
+def test_url_of_ipv6_is_bracketed() -> None:
+    """An IPv6 address is written as clients need it."""
+    if not socket.has_ipv6:
+        pytest.skip("no IPv6 here")
+    try:
+        listener = listen(Settings(host="::1", port=0))
+    except ConfigError:
+        pytest.skip("no IPv6 loopback here")
+    with listener:
+        assert url_of(listener) == f"http://[::1]:{listener.getsockname()[1]}"
+
+
+PROGRAM = """
+import sys
+from rich.console import Console
+from unmask.cli.entry import run
+from unmask.cli.tools import Tools
+from unmask.testing.fake_backend import FakeBackend
+def tools():
+    return Tools(out=Console(), err=Console(stderr=True), make_backend=lambda _: FakeBackend(step_s=0.15))
+sys.exit(run(["serve", "--port", "0"], tools))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
+def test_signal_drains_a_whole_process(number: signal.Signals) -> None:
+    """A stop signal while a request runs: it is answered, and the process ends well."""
+    process = subprocess.Popen([sys.executable, "-c", PROGRAM], stderr=subprocess.PIPE, text=True, env={**os.environ})
+    assert process.stderr is not None
+    with process, process.stderr:
+        first = process.stderr.readline()
+        url = first.split()[-1]
+        with httpx.Client(base_url=url, timeout=10) as client:
+            # The request takes 0.6 s; the signal comes while it runs.
+            stopper = subprocess.Popen(["sh", "-c", f"sleep 0.2; kill -{int(number)} {process.pid}"])
+            answered = client.post(CHAT, json=BODY)
+        assert process.wait(timeout=10) == 0
+        stopper.wait()
+
+    assert "listens on http://127.0.0.1:" in first
+    assert answered.status_code == 200

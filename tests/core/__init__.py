@@ -1,0 +1,1 @@
+"""The engine and its scheduler together: laws, thread, front."""

@@ -1,0 +1,1 @@
+"""Forwards, signals, strategies, weights."""

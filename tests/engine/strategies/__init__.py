@@ -1,0 +1,1 @@
+"""Each strategy on canvases made by hand."""
