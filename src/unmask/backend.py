@@ -1,6 +1,6 @@
 """What serves a request: the protocol, its requests and its answers."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -159,6 +159,10 @@ class Backend(Protocol):
         """Return what is served."""
         ...
 
+    def problems(self) -> tuple[str, ...]:
+        """Say what keeps requests from being served; empty while nothing does."""
+        ...
+
     async def generate(self, request: Request) -> Generation:
         """Run a request to its end; cancelling the call aborts it within one tick.
 
@@ -169,7 +173,7 @@ class Backend(Protocol):
         """
         ...
 
-    def stream(self, request: Request) -> AsyncIterator[Event]:
+    def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         """Run a request and yield its events, `DoneEvent` last; closing the iterator aborts it."""
         ...
 

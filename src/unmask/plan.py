@@ -12,6 +12,7 @@ class CanvasTask:
 
     Attributes:
         tokens: ids, the mask id where open.
+        asked: positions whose logits are wanted: the open ones, or all of them when traced.
         index: number of the canvas in its request, from 0.
         step: steps the canvas has taken, from 0.
         steps_left: steps it may take, this one included; with 1 everything open is filled.
@@ -22,6 +23,7 @@ class CanvasTask:
     """
 
     tokens: tuple[int, ...]
+    asked: tuple[int, ...]
     index: int
     step: int
     steps_left: int
@@ -57,9 +59,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The rows of one forward."""
+    """The rows of one forward; ``idle`` ones are computed and nothing is done with them (see lockstep)."""
 
     rows: tuple[Row, ...]
+    idle: tuple[Row, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,3 +61,12 @@ async def test_health_follows_the_drain() -> None:
 
     assert (before.status_code, before.json()) == (200, {"live": True, "ready": True, "reasons": []})
     assert (after.status_code, after.json()) == (503, {"live": True, "ready": False, "reasons": ["draining"]})
+
+
+async def test_health_tells_what_keeps_the_backend_from_serving() -> None:
+    """A backend whose engine has stopped makes the server not ready, with the reason."""
+    async with client_of(make_app(FakeBackend(problems=("engine of tiny has stopped",)))) as client:
+        response = await client.get("/health")
+
+    assert response.status_code == 503
+    assert response.json()["reasons"] == ["engine of tiny has stopped"]

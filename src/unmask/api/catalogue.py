@@ -31,6 +31,6 @@ class Catalogue:
 
     async def health(self) -> Response:
         """Answer 200 while requests are taken, else 503 with the reasons."""
-        reasons = self.running.reasons()
+        reasons = self.running.reasons() + self.backend.problems()
         body = {"live": True, "ready": not reasons, "reasons": reasons}
         return json_response(body, status=503 if reasons else 200)

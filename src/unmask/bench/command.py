@@ -44,8 +44,8 @@ def run(args: argparse.Namespace) -> int:
     if args.records is not None:
         args.records.write_bytes(b"".join(record_lines(report.records) for report in reports))
     if args.json:
-        body = b",\n".join(map(to_json, reports))
-        sys.stdout.write((body if len(reports) == 1 else b"[" + body + b"]").decode() + "\n")
+        body = to_json(reports[0]) if len(reports) == 1 else b'{"benches": [' + b",\n".join(map(to_json, reports)) + b"]}"
+        sys.stdout.write(body.decode() + "\n")
     else:
         for report in reports:
             print_report(report, Console())

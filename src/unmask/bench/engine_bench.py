@@ -61,7 +61,7 @@ def run_engine_bench(
 ) -> BenchReport:
     """Measure every arm, interleaved round by round, and judge the targets."""
     info = model_info(model)
-    entries = mixed_requests(seed, QUICK_REQUESTS if quick else REQUESTS, model.name)
+    entries = mixed_requests(seed, QUICK_REQUESTS if quick else REQUESTS, model.name, tokenizer)
     setup = _Setup(
         model=model,
         tokenizer=tokenizer,

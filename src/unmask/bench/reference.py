@@ -25,7 +25,7 @@ class ReferenceRunner:
 
     @torch.inference_mode()
     def forward(self, rows: Sequence[Row]) -> Tensor:
-        """Return logits of every canvas position, or of the last appended one, row after row."""
+        """Return logits of the asked canvas positions, or of the last appended one, row after row."""
         parts = [self._run(row) for row in rows if self._store(row)]
         return torch.cat(parts) if parts else torch.empty(0, self.network.shape.vocabulary)
 
@@ -40,7 +40,11 @@ class ReferenceRunner:
         context = [self._ids[row.pages[place // size] * size + place % size] for place in range(length)]
         canvas = row.task.tokens if isinstance(row.task, CanvasTask) else ()
         hidden = dense_hidden(self.network, torch.tensor([*context, *canvas]), len(canvas))
-        return self.network.logits(hidden[-len(canvas) :] if canvas else hidden[-1:])
+        # Sample code asks the model for the logits of every position and then takes what it needs.
+        logits = self.network.logits(hidden)
+        if isinstance(row.task, CanvasTask):
+            return logits[length + torch.tensor(row.task.asked, dtype=torch.long)]
+        return logits[-1:]
 
 
 def dense_hidden(network: Network, tokens: Tensor, canvas: int) -> Tensor:

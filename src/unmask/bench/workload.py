@@ -13,6 +13,7 @@ from unmask.tasks.spec import load_spec
 from unmask.text.tokenizer import TextTokenizer
 from unmask.types import Mode, Role, StepBudget, StrategyChoice, StrategyName
 
+MIN_PROMPT, MAX_PROMPT = 20, 600
 BUDGETS = (4, 8, 16, 32)
 # Turns of one conversation stand this far apart, so that the one before has ended when the next arrives.
 TURN_DISTANCE = 48
@@ -33,18 +34,19 @@ class Entry:
     final: bool = True
 
 
-def mixture_items(rng: Random, count: int) -> list[Item]:
-    """Draw items of the test split in the frozen mixture's shares."""
-    mixture = load_spec().mixture
-    tasks = all_tasks()
-    return [tasks[mixture.draw(rng)].generate(rng, Split.TEST) for _ in range(count)]
+def mixture_item(rng: Random) -> Item:
+    """Draw a test item, its task type in the frozen mixture's shares."""
+    return all_tasks()[load_spec().mixture.draw(rng)].generate(rng, Split.TEST)
 
 
-def mixed_requests(seed: int, count: int, model: str) -> list[Entry]:
+def mixed_requests(seed: int, count: int, model: str, tokenizer: TextTokenizer) -> list[Entry]:
     """Draw requests with mixed budgets and strategies, conversations among them turn by turn."""
     rng = Random(seed)
     placed: list[tuple[float, Entry]] = []
-    for place, item in enumerate(mixture_items(rng, count)):
+    for place in range(count):
+        item = mixture_item(rng)
+        while not MIN_PROMPT <= len(tokenizer.encode_chat(item.messages)) <= MAX_PROMPT:
+            item = mixture_item(rng)
         budget = StepBudget(max_steps=rng.choice(BUDGETS))
         strategy = rng.choice(STRATEGIES)
         questions = [index for index, message in enumerate(item.messages) if message.role is Role.USER]

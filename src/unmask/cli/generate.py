@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-from collections.abc import AsyncGenerator
 from dataclasses import asdict
 
 from unmask.backend import Backend, DoneEvent, Generation, ModelInfo, Request
@@ -71,8 +70,7 @@ async def _watched(backend: Backend, request: Request, watcher: Watcher) -> Gene
             await watcher.show(event)
     finally:
         # Left open, a request that can no longer be shown would keep the backend from draining.
-        if isinstance(events, AsyncGenerator):
-            await events.aclose()
+        await events.aclose()
     raise AssertionError("a stream ends with its generation")
 
 

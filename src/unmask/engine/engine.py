@@ -8,7 +8,7 @@ import torch
 
 from unmask.engine.adapter import Adapter
 from unmask.engine.runner import RowRunner
-from unmask.engine.signals import INFINITY, Draw, Flags, Ints, Needs, Signals, observe
+from unmask.engine.signals import INFINITY, Draw, Flags, Ints, Needs, Signals, observe, spread
 from unmask.engine.strategies.base import CanvasView
 from unmask.engine.strategies.registry import make_strategy
 from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Plan, RowResult, StepRecord, TokenResult
@@ -28,12 +28,14 @@ class Engine:
     @torch.inference_mode()
     def run(self, plan: Plan) -> tuple[RowResult, ...]:
         """Run one forward and let each row's strategy act on it; one result per row of the plan."""
-        logits = self.runner.forward(plan.rows)
+        logits = self.runner.forward(plan.rows + plan.idle)
         tasks = [row.task for row in plan.rows if row.task is not None]
         if not tasks:
             return (None,) * len(plan.rows)
+        draws = [_draw(task) for task in tasks]
+        logits = logits[: sum(draw.length for draw in draws)]
         logits[:, self.adapter.forbidden] = -INFINITY
-        signals = iter(observe(logits, [_draw(task) for task in tasks], self._needs(tasks)))
+        signals = iter(observe(logits, draws, self._needs(tasks)))
         return tuple(None if row.task is None else self._apply(row.task, next(signals)) for row in plan.rows)
 
     def _needs(self, tasks: list[CanvasTask | DecodeTask]) -> Needs:
@@ -53,6 +55,7 @@ class Engine:
 
     def _denoise(self, task: CanvasTask, signals: Signals) -> CanvasResult:
         before = np.array(task.tokens, dtype=np.int64)
+        signals = spread(signals, task.asked, before)
         draft = np.where(before == self.adapter.mask, signals.tokens, before)
         after, state = before, task.state
         last = task.steps_left == 1
@@ -123,8 +126,10 @@ def _record(draft: Ints, fixed: Flags, signals: Signals) -> StepRecord:
 def _draw(task: CanvasTask | DecodeTask) -> Draw:
     match task:
         case CanvasTask():
-            return Draw(length=len(task.tokens), sampling=task.sampling, canvas=task.index, step=task.step)
+            return Draw(
+                places=task.asked, span=len(task.tokens), sampling=task.sampling, canvas=task.index, step=task.step
+            )
         case DecodeTask():
-            return Draw(length=1, sampling=task.sampling, canvas=DECODING, step=task.index)
+            return Draw(places=(0,), span=1, sampling=task.sampling, canvas=DECODING, step=task.index)
         case _:
             assert_never(task)

@@ -5,12 +5,13 @@ Keys and values live in pages; a canvas writes its own where its tokens will be
 committed, and writes them again every step. Attention runs over groups of rows
 whose queries and keys round up to the same lengths. Those lengths depend on a
 row alone, never on its peers: that, and a floor on the number of rows of a
-matrix product, is what makes a row's logits the same in any batch.
+matrix product, is what makes a row's logits the same in any batch. The last
+layer is finished only where logits are asked for.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import Protocol, assert_never, cast
 
 import numpy as np
 import torch
@@ -18,12 +19,12 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from unmask.engine.network import Block, Network
-from unmask.plan import CanvasTask, Row
+from unmask.plan import CanvasTask, DecodeTask, Row
 
 # Matrix products of fewer rows take other kernels, whose last bits differ.
 MIN_TOKENS = 8
 QUERY_LENGTHS = (8, 16, 32, 64, 96, 128, 160, 192, 256, 384, 512, 768, 1024)
-KEY_LENGTHS = (64, 128, 192, 256, 320, 384, 512, 640, 768, 1024)
+KEY_LENGTHS = (64, 96, 128, 160, 192, 256, 320, 384, 512, 640, 768, 1024)
 
 
 def round_up(length: int, ladder: Sequence[int]) -> int:
@@ -35,14 +36,73 @@ def round_up(length: int, ladder: Sequence[int]) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Group:
-    """Rows of one attention call: which tokens ask, which slots hold keys, what is hidden."""
+class _Span:
+    """A row's tokens: what they are, how far they reach, which keys each may see, which are asked for logits."""
 
-    queries: Tensor
+    row: Row
+    canvas: tuple[int, ...]
+    end: int
+    limits: list[int]
+    asked: list[int]
+    rungs: tuple[int, int]
+
+    @classmethod
+    def of(cls, row: Row) -> "_Span":
+        appended = len(row.append)
+        canvas: tuple[int, ...] = ()
+        asked: list[int] = []
+        match row.task:
+            case CanvasTask():
+                canvas = row.task.tokens
+                asked = [appended + place for place in row.task.asked]
+            case DecodeTask():
+                asked = [appended - 1]
+            case None:
+                pass
+            case _:
+                assert_never(row.task)
+        count = appended + len(canvas)
+        end = row.start + count
+        return cls(
+            row=row,
+            canvas=canvas,
+            end=end,
+            limits=[*range(row.start + 1, row.start + appended + 1), *(end for _ in canvas)],
+            asked=asked,
+            rungs=(round_up(count, QUERY_LENGTHS), round_up(end, KEY_LENGTHS)),
+        )
+
+
+_Member = tuple[_Span, int, list[int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Group:
+    """Rows of one attention call: which tokens ask, which slots hold keys, what is hidden.
+
+    ``queries`` is ``[rows, queries]``; where ``real`` is false it is padding,
+    and without ``real`` it is an unbroken run of tokens.
+    """
+
     slots: Tensor
     bias: Tensor
-    sources: Tensor
-    targets: Tensor
+    queries: Tensor
+    real: Tensor | None
+
+    def gather(self, tokens: Tensor) -> Tensor:
+        """Return ``[rows, queries, ...]`` of flat tokens."""
+        return tokens[self.queries] if self.real is not None else self._slice(tokens)
+
+    def scatter(self, values: Tensor, tokens: Tensor) -> None:
+        """Write ``[rows, queries, ...]`` into flat tokens."""
+        if self.real is None:
+            self._slice(tokens).copy_(values)
+        else:
+            tokens[self.queries[self.real]] = values[self.real]
+
+    def _slice(self, tokens: Tensor) -> Tensor:
+        start = int(self.queries[0, 0])
+        return tokens[start : start + self.queries.numel()].unflatten(0, self.queries.shape)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,14 +112,16 @@ class _Layout:
     canvas_positions: Tensor
     slots: Tensor
     groups: tuple[_Group, ...]
-    wanted: Tensor
+    asked: Tensor
+    asked_groups: tuple[_Group, ...]
+    count: int
 
 
 class RowRunner(Protocol):
     """Anything that turns rows into logits."""
 
     def forward(self, rows: Sequence[Row]) -> Tensor:
-        """Return logits ``[wanted, vocabulary]``: every canvas position, or the last appended one, row after row.
+        """Return logits ``[asked, vocabulary]``: the asked canvas positions, or the last appended one, row after row.
 
         Rows without a task contribute none.
         """
@@ -75,12 +137,12 @@ class Runner:
         self.page_size = page_size
         # The last slot belongs to no page: padding reads and writes it, and nobody else sees it.
         self._spare = pages * page_size
-        self._keys = torch.zeros(shape.layers, self._spare + 1, shape.heads, shape.head_width)
-        self._values = torch.zeros_like(self._keys)
+        # Keys and values side by side: one write and one read fetch both.
+        self._pool = torch.zeros(shape.layers, self._spare + 1, 2, shape.heads, shape.head_width)
 
     @torch.inference_mode()
     def forward(self, rows: Sequence[Row]) -> Tensor:
-        """Return logits ``[wanted, vocabulary]``: every canvas position, or the last appended one, row after row.
+        """Return logits ``[asked, vocabulary]``: the asked canvas positions, or the last appended one, row after row.
 
         Rows without a task contribute none.
         """
@@ -88,85 +150,98 @@ class Runner:
         network = self.network
         hidden = network.embed(layout.tokens, layout.canvas_positions)
         cosine, sine = network.cosine[layout.positions], network.sine[layout.positions]
+        last = len(network.blocks) - 1
         for index, module in enumerate(network.blocks):
             block = cast("Block", module)
             query, key, value = block.project(hidden, cosine, sine)
-            self._keys[index].index_copy_(0, layout.slots, key)
-            self._values[index].index_copy_(0, layout.slots, value)
-            hidden = block.finish(hidden, self._attend(index, query, layout.groups))
-        count = len(layout.wanted)
-        wanted = F.pad(layout.wanted, (0, max(0, MIN_TOKENS - count)))
-        return network.logits(hidden[wanted])[:count]
+            self._pool[index].index_copy_(0, layout.slots, torch.stack((key, value), 1))
+            if index < last:
+                hidden = block.finish(hidden, self._attend(index, query, layout.groups))
+            else:
+                query, hidden = query[layout.asked], hidden[layout.asked]
+                hidden = block.finish(hidden, self._attend(index, query, layout.asked_groups))
+        return network.logits(hidden)[: layout.count]
 
     def _attend(self, layer: int, query: Tensor, groups: tuple[_Group, ...]) -> Tensor:
         attended = torch.zeros_like(query)
         for group in groups:
-            asked = query[group.queries].transpose(1, 2)
-            keys = self._keys[layer][group.slots].permute(0, 2, 3, 1)
-            values = self._values[layer][group.slots].transpose(1, 2)
-            weights = (asked @ keys + group.bias).softmax(-1)
-            answer = (weights @ values).transpose(1, 2).flatten(0, 1)
-            attended[group.targets] = answer[group.sources]
+            keys, values = self._pool[layer][group.slots].transpose(1, 3).unbind(2)
+            asked = group.gather(query).transpose(1, 2)
+            found = F.scaled_dot_product_attention(asked, keys, values, attn_mask=group.bias, scale=1.0)
+            group.scatter(found.transpose(1, 2), attended)
         return attended
 
     def _lay_out(self, rows: Sequence[Row]) -> _Layout:
+        spans = [_Span.of(row) for row in rows]
+        # Rows of a group lie side by side, so that a full group is a slice of the tokens.
+        ranked = sorted(spans, key=lambda span: span.rungs)
+        first: dict[int, int] = {}
         tokens: list[int] = []
         positions: list[int] = []
         canvas_positions: list[int] = []
         slots: list[int] = []
-        wanted: list[int] = []
-        members: dict[tuple[int, int], list[tuple[Row, int, int]]] = {}
-        for row in rows:
-            first = len(tokens)
-            canvas = row.task.tokens if isinstance(row.task, CanvasTask) else ()
-            count = len(row.append) + len(canvas)
-            tokens += (*row.append, *canvas)
-            positions += range(row.start, row.start + count)
-            canvas_positions += (-1,) * len(row.append)
-            canvas_positions += range(len(canvas))
-            slots += self._slots(row, row.start, row.start + count)
-            if canvas:
-                wanted += range(first + len(row.append), first + count)
-            elif row.task is not None:
-                wanted.append(first + count - 1)
-            key = round_up(count, QUERY_LENGTHS), round_up(row.start + count, KEY_LENGTHS)
-            members.setdefault(key, []).append((row, first, count))
+        for span in ranked:
+            first[id(span)] = len(tokens)
+            row = span.row
+            tokens += (*row.append, *span.canvas)
+            positions += range(row.start, span.end)
+            canvas_positions += (*(-1 for _ in row.append), *range(len(span.canvas)))
+            slots += self._slots(row, row.start, span.end)
+        asked = [first[id(span)] + place for span in spans for place in span.asked]
         missing = max(0, MIN_TOKENS - len(tokens))
         return _Layout(
             tokens=torch.tensor(tokens + [0] * missing),
             positions=torch.tensor(positions + [0] * missing),
             canvas_positions=torch.tensor(canvas_positions + [-1] * missing),
             slots=torch.tensor(slots + [self._spare] * missing),
-            groups=tuple(self._group(key, group) for key, group in members.items()),
-            wanted=torch.tensor(wanted, dtype=torch.long),
+            groups=self._groups([(span, first[id(span)], span.limits) for span in ranked]),
+            asked=torch.tensor(asked + [0] * max(0, MIN_TOKENS - len(asked))),
+            asked_groups=self._groups(_asked_members(spans)),
+            count=len(asked),
         )
 
     def _slots(self, row: Row, first: int, last: int) -> list[int]:
         size = self.page_size
         return [row.pages[place // size] * size + place % size for place in range(first, last)]
 
-    def _group(self, key: tuple[int, int], members: list[tuple[Row, int, int]]) -> _Group:
-        query_length, key_length = key
-        queries = np.zeros((len(members), query_length), dtype=np.int64)
+    def _groups(self, members: list[_Member]) -> tuple[_Group, ...]:
+        """Group members by rounded lengths; each is a row, its first query and the keys each query may see."""
+        groups: dict[tuple[int, int], list[_Member]] = {}
+        for member in members:
+            span, _, limits = member
+            groups.setdefault((round_up(len(limits), QUERY_LENGTHS), span.rungs[1]), []).append(member)
+        return tuple(self._group(*lengths, group) for lengths, group in groups.items())
+
+    def _group(self, query_length: int, key_length: int, members: list[_Member]) -> _Group:
         slots = np.full((len(members), key_length), self._spare, dtype=np.int64)
         limits = np.ones((len(members), query_length), dtype=np.int64)
-        sources: list[int] = []
-        targets: list[int] = []
-        for index, (row, first, count) in enumerate(members):
-            end = row.start + count
-            queries[index, :count] = range(first, first + count)
-            slots[index, :end] = self._slots(row, 0, end)
-            appended = len(row.append)
-            limits[index, :appended] = range(row.start + 1, row.start + appended + 1)
-            limits[index, appended:count] = end
-            sources += range(index * query_length, index * query_length + count)
-            targets += range(first, first + count)
-        hidden = np.arange(key_length) >= limits[:, None, :, None]
-        bias = torch.zeros(hidden.shape).masked_fill_(torch.from_numpy(hidden), float("-inf"))
+        queries = np.zeros((len(members), query_length), dtype=np.int64)
+        real = np.zeros((len(members), query_length), dtype=np.bool_)
+        for index, (span, first, seen) in enumerate(members):
+            slots[index, : span.end] = self._slots(span.row, 0, span.end)
+            limits[index, : len(seen)] = seen
+            queries[index, : len(seen)] = range(first, first + len(seen))
+            real[index, : len(seen)] = True
+        # Canvases see the same keys from every position: one line of the bias serves them all.
+        lines = limits if (limits != limits[:, :1]).any() else limits[:, :1]
+        hidden = torch.from_numpy(np.arange(key_length) >= lines[:, None, :, None])
+        bias = torch.zeros(hidden.shape).masked_fill_(hidden, float("-inf")).expand(-1, -1, query_length, -1)
+        start = int(queries[0, 0])
+        is_slice = bool(real.all()) and bool((queries.ravel() == np.arange(start, start + queries.size)).all())
         return _Group(
-            queries=torch.from_numpy(queries),
             slots=torch.from_numpy(slots),
             bias=bias,
-            sources=torch.tensor(sources),
-            targets=torch.tensor(targets),
+            queries=torch.from_numpy(queries),
+            real=None if is_slice else torch.from_numpy(real),
         )
+
+
+def _asked_members(spans: list[_Span]) -> list[_Member]:
+    """Return the queries of the last layer: only what is asked for, row after row."""
+    members: list[_Member] = []
+    first = 0
+    for span in spans:
+        if span.asked:
+            members.append((span, first, [span.limits[place] for place in span.asked]))
+            first += len(span.asked)
+    return members

@@ -61,12 +61,21 @@ class Needs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draw:
-    """How one row's tokens are drawn; noise is keyed by seed, canvas (or −1: decoding), step and position."""
+    """How one row's tokens are drawn; noise is keyed by seed, canvas (or −1: decoding), step and position.
 
-    length: int
+    ``places`` are the positions, of ``span`` in all, that the row's logits belong to.
+    """
+
+    places: tuple[int, ...]
+    span: int
     sampling: Sampling
     canvas: int
     step: int
+
+    @property
+    def length(self) -> int:
+        """Number of positions drawn."""
+        return len(self.places)
 
 
 def observe(logits: Tensor, draws: Sequence[Draw], needs: Needs) -> list[Signals]:
@@ -105,6 +114,32 @@ def rounded(odds: Tensor) -> Floats:
     bounded = odds.clamp(-MAX_LOG_ODDS, MAX_LOG_ODDS).round(decimals=ROUND_DECIMALS)
     result: Floats = bounded.float().numpy()
     return result
+
+
+def spread(signals: Signals, places: tuple[int, ...], tokens: Ints) -> Signals:
+    """Return signals of ``places`` as signals of a whole canvas; the others hold their own token, as sure as can be."""
+    if len(places) == len(tokens):
+        return signals
+    chosen = list(places)
+
+    def filled(values: Floats, rest: float) -> Floats:
+        full = np.full(len(tokens), rest, dtype=np.float32)
+        full[chosen] = values
+        return full
+
+    whole = tokens.copy()
+    whole[chosen] = signals.tokens
+    logs = signals.log_probabilities
+    return Signals(
+        tokens=whole,
+        probability=filled(signals.probability, 1.0),
+        confidence=filled(signals.confidence, MAX_LOG_ODDS),
+        gap=None if signals.gap is None else filled(signals.gap, 0.0),
+        entropy=None if signals.entropy is None else filled(signals.entropy, 0.0),
+        log_probabilities=None if logs is None else logs.new_zeros(len(tokens), logs.shape[1]).index_copy_(
+            0, torch.tensor(chosen, dtype=torch.long), logs
+        ),
+    )
 
 
 def _part(stacked: Signals, part: slice) -> Signals:
@@ -159,4 +194,4 @@ def _nucleus(weights: Tensor, top_p: float) -> Tensor:
 def uniform_noise(draw: Draw) -> Tensor:
     """Return one number in [0, 1) per position, a pure function of seed, canvas, step and position."""
     key = np.random.SeedSequence([draw.sampling.seed % 2**64, draw.canvas + 1, draw.step])
-    return torch.from_numpy(np.random.Generator(np.random.Philox(key)).random(draw.length))
+    return torch.from_numpy(np.random.Generator(np.random.Philox(key)).random(draw.span)[list(draw.places)])

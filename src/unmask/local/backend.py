@@ -37,10 +37,9 @@ class LocalBackend:
         """Return what is served."""
         return tuple(model.info for model in self._models.values())
 
-    @property
-    def is_alive(self) -> bool:
-        """Whether every engine thread runs."""
-        return all(front.is_alive for front in self._fronts.values())
+    def problems(self) -> tuple[str, ...]:
+        """Name the models whose engine thread has died."""
+        return tuple(f"engine of {name} has stopped" for name, front in self._fronts.items() if not front.is_alive)
 
     async def generate(self, request: Request) -> Generation:
         """Run a request to its end."""

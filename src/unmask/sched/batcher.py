@@ -7,7 +7,7 @@ from unmask.clock import Clock
 from unmask.plan import Plan, Row, RowResult
 from unmask.sched.admission import admit
 from unmask.sched.ending import Decode
-from unmask.sched.lockstep import due_in_lockstep
+from unmask.sched.lockstep import Lockstep
 from unmask.sched.pages import PagePool
 from unmask.sched.prefix import PrefixCache
 from unmask.sched.progress import apply_append, apply_result
@@ -38,6 +38,7 @@ class Batcher:
         self.waiting = WaitingQueue(queue_limit)
         self.running: dict[int, Sequence] = {}
         self._cache = PrefixCache(self.pool, settings.page_size, enabled=settings.prefix_cache)
+        self._lockstep = Lockstep() if settings.lockstep else None
         self._mask = mask
         self._end = end
         self._decode = decode
@@ -59,10 +60,12 @@ class Batcher:
             if row is not None:
                 rows.append(row)
                 left -= len(row.append) if not sequence.output else 0
-        return Plan(rows=tuple(rows))
+        return Plan(rows=tuple(rows), idle=() if self._lockstep is None else self._lockstep.idle_rows(rows))
 
     def update(self, plan: Plan, results: Items[RowResult], changes: Changes) -> None:
         """Write the results of a forward into its sequences and let go of those that ended."""
+        if self._lockstep is not None:
+            self._lockstep.observe(plan.rows, results)
         for row, result in zip(plan.rows, results, strict=True):
             sequence = self.running[row.sequence]
             apply_append(sequence, row)
@@ -87,7 +90,8 @@ class Batcher:
 
     def _due(self) -> list[Sequence]:
         """Return the sequences that get a row: all that run, unless they run in lockstep."""
-        return due_in_lockstep(self.running.values()) if self.settings.lockstep else list(self.running.values())
+        running = self.running.values()
+        return list(running) if self._lockstep is None else self._lockstep.due(running)
 
     def _drop_aborted(self, changes: Changes) -> None:
         for sequence in self.waiting.remove_aborted():
@@ -101,8 +105,10 @@ class Batcher:
         self._let_go(sequence, changes)
 
     def _admit(self) -> None:
-        if self.settings.lockstep and self.running:
-            return
+        if self._lockstep is not None:
+            if self.running:
+                return
+            self._lockstep.start_batch()
         while len(self.running) < self.settings.max_rows and (sequence := self.waiting.front()) is not None:
             if not admit(sequence, self.pool, self._cache, self.settings.page_size, self._clock.now()):
                 return

@@ -28,7 +28,7 @@ def make_row(sequence: Sequence, settings: SchedSettings, prefill_left: int, mas
     if sequence.canvas is None:
         sequence.canvas = open_canvas(sequence, mask)
         sequence.canvases += 1
-    return _row(sequence, count, _canvas_task(sequence, sequence.canvas))
+    return _row(sequence, count, _canvas_task(sequence, sequence.canvas, mask))
 
 
 def _chunk(start: int, count: int, settings: SchedSettings, prefill_left: int) -> int:
@@ -71,10 +71,12 @@ def open_canvas(sequence: Sequence, mask: int) -> Canvas:
     )
 
 
-def _canvas_task(sequence: Sequence, canvas: Canvas) -> CanvasTask:
+def _canvas_task(sequence: Sequence, canvas: Canvas, mask: int) -> CanvasTask:
     submission = sequence.submission
+    traced = submission.trace or submission.snapshots
     return CanvasTask(
         tokens=canvas.tokens,
+        asked=tuple(place for place, token in enumerate(canvas.tokens) if traced or token == mask),
         index=sequence.canvases - 1,
         step=canvas.steps,
         steps_left=canvas.max_steps - canvas.steps,
@@ -83,5 +85,5 @@ def _canvas_task(sequence: Sequence, canvas: Canvas) -> CanvasTask:
         strategy=submission.strategy,
         sampling=submission.sampling,
         state=canvas.state,
-        trace=submission.trace or submission.snapshots,
+        trace=traced,
     )

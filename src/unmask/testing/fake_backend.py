@@ -19,6 +19,7 @@ class FakeBackend:
         models: what it says it serves.
         error: raised in place of an answer.
         generation: returned as it is in place of an answer.
+        problems: what it says keeps it from serving.
         step_s: seconds of real time that a step takes.
         gate: what every request waits for before its last step.
     """
@@ -30,6 +31,7 @@ class FakeBackend:
         models: Sequence[ModelInfo] = (make_model("tiny"), make_model("nano")),
         error: Exception | None = None,
         generation: Generation | None = None,
+        problems: tuple[str, ...] = (),
         step_s: float = 0.0,
         gate: asyncio.Event | None = None,
     ) -> None:
@@ -37,6 +39,7 @@ class FakeBackend:
         self._models = tuple(models)
         self._error = error
         self._generation = generation
+        self._problems = problems
         self._step_s = step_s
         self._gate = gate
         self._draining = False
@@ -50,6 +53,10 @@ class FakeBackend:
     def models(self) -> tuple[ModelInfo, ...]:
         """Return what it was told to serve."""
         return self._models
+
+    def problems(self) -> tuple[str, ...]:
+        """Return what it was told to."""
+        return self._problems
 
     async def generate(self, request: Request) -> Generation:
         """Take every step and return the answer."""

@@ -109,7 +109,7 @@ def _quality(quality: Sequence[Quality]) -> str:
             row.task,
             row.difficulty,
             f"{row.successes}/{row.n}",
-            f"{_percent(row.successes, row.n)} ({100 * row.low:.1f} to {100 * row.high:.1f})",
+            _rate(row),
             "not measured" if row.causal_successes is None else _percent(row.causal_successes, row.n),
         )
         for row in quality
@@ -117,6 +117,11 @@ def _quality(quality: Sequence[Quality]) -> str:
     head = ("task type", "difficulty", "right", "rate (95 % interval)", "autoregressive")
     text = "## Quality\n\nWhole answers judged by exact checkers, on items of splits that training never saw:"
     return _table(text, head, rows)
+
+
+def _rate(row: Quality) -> str:
+    interval = f" ({100 * row.low:.1f} to {100 * row.high:.1f})" if row.n else ""
+    return _percent(row.successes, row.n) + interval
 
 
 def _percent(successes: int, n: int) -> str:

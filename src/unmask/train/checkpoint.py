@@ -1,11 +1,14 @@
 """Resumable training state, written whole or not at all."""
 
 import os
+import struct
+import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from pickle import UnpicklingError
+from zipfile import BadZipFile, ZipFile
 
 import torch
 
@@ -18,6 +21,9 @@ _DAMAGE = (
     OSError,
     RuntimeError,
     UnpicklingError,
+    BadZipFile,
+    zlib.error,
+    struct.error,
     EOFError,
     LookupError,
     ValueError,
@@ -75,6 +81,10 @@ def load_checkpoint(
         CheckpointError: there is no checkpoint, or it is damaged or of another recipe.
     """
     try:
+        with ZipFile(path) as archive:
+            # Torch reads past a wrong checksum: a flipped bit would train on as a wrong weight.
+            if damaged := archive.testzip():
+                raise BadZipFile(f"bad checksum of {damaged}")
         state = torch.load(path, map_location="cpu", weights_only=True)
         label = state.get("recipe", recipe.label)
         if label == recipe.label:

@@ -7,6 +7,9 @@ import numpy as np
 from unmask.engine.signals import Needs, Signals
 from unmask.engine.strategies.base import CanvasView, Update
 
+# Entropies are summed as whole numbers of a ten-thousandth nat, so that no last bit decides.
+RESOLUTION = 10_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntropyBound:
@@ -23,11 +26,11 @@ class EntropyBound:
     def step(self, canvas: CanvasView, signals: Signals, state: object) -> Update:
         """Reveal the run."""
         assert signals.entropy is not None, "asked for in `needs`"
-        rounded = np.round(signals.entropy.astype(np.float64), 4)
+        rounded = np.round(signals.entropy.astype(np.float64) * RESOLUTION)
         ranked = np.argsort(np.where(canvas.candidates, rounded, np.inf), kind="stable")
         ranked = ranked[: int(canvas.candidates.sum())]
         # In ascending order the largest entropy of a run is its last, so the bound is the sum before it.
         before = np.concatenate(([0.0], np.cumsum(rounded[ranked])[:-1]))
         revealed = np.zeros_like(canvas.candidates)
-        revealed[ranked[before <= self.threshold]] = True
+        revealed[ranked[before <= self.threshold * RESOLUTION]] = True
         return Update(revealed=revealed, state=state)

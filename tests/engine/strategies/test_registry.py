@@ -1,0 +1,30 @@
+"""Strategies by name."""
+
+import pytest
+
+from unmask.engine.strategies.confidence_threshold import ConfidenceThreshold
+from unmask.engine.strategies.entropy_bound import EntropyBound
+from unmask.engine.strategies.klass import Klass
+from unmask.engine.strategies.low_confidence import LowConfidence
+from unmask.engine.strategies.prophet import Prophet
+from unmask.engine.strategies.registry import make_strategy
+from unmask.engine.strategies.remask import Remask
+from unmask.types import StrategyChoice, StrategyName
+
+EXPECTED = {
+    StrategyName.LOW_CONFIDENCE: (LowConfidence(), LowConfidence(threshold=0.3)),
+    StrategyName.CONFIDENCE_THRESHOLD: (ConfidenceThreshold(), ConfidenceThreshold(threshold=0.3)),
+    StrategyName.ENTROPY_BOUND: (EntropyBound(), EntropyBound(threshold=0.3)),
+    StrategyName.KLASS: (Klass(), Klass(threshold=0.3)),
+    StrategyName.PROPHET: (Prophet(), Prophet(threshold=0.3)),
+    StrategyName.REMASK: (Remask(), Remask(threshold=0.3)),
+}
+
+
+@pytest.mark.parametrize("name", StrategyName)
+def test_every_name_has_its_strategy(name: StrategyName) -> None:
+    """A name alone gives the strategy's own threshold, a choice with a threshold gives that one."""
+    by_default, chosen = EXPECTED[name]
+
+    assert make_strategy(StrategyChoice(name=name)) == by_default
+    assert make_strategy(StrategyChoice(name=name, threshold=0.3)) == chosen

@@ -1,0 +1,117 @@
+"""Rows over paged keys and values give the logits of a full forward."""
+
+from random import Random
+
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from tests.engine.dense import dense_logits
+from unmask.engine.network import Network
+from unmask.engine.runner import Runner, round_up
+from unmask.plan import CanvasTask, DecodeTask, Row
+from unmask.testing.canvas_tasks import make_canvas_task
+from unmask.testing.networks import TINY_SHAPE, make_network
+from unmask.types import Sampling
+
+TOLERANCE = 1e-5
+NETWORK = make_network()
+VOCABULARY = range(TINY_SHAPE.vocabulary)
+DECODE = DecodeTask(index=0, sampling=Sampling())
+
+Life = list[tuple[tuple[int, ...], tuple[int, ...]]]
+
+
+@st.composite
+def lives(draw: st.DrawFn) -> Life:
+    """Draw what one sequence appends and denoises, row by row: chunks, canvases, both, or a token to decode."""
+    rng = Random(draw(st.integers(0, 2**32)))
+    length = draw(st.sampled_from(TINY_SHAPE.canvas_lengths))
+    sizes = draw(st.lists(st.tuples(st.integers(0, 40), st.booleans()), min_size=1, max_size=5))
+    life = [
+        (rng.choices(VOCABULARY, k=size), rng.choices(VOCABULARY, k=length if canvas else 0)) for size, canvas in sizes
+    ]
+    # A sequence begins with a prompt, and a row without a canvas appends something.
+    life[0] = (life[0][0] or [7], life[0][1])
+    return [(tuple(append), tuple(canvas)) for append, canvas in life if append or canvas]
+
+
+def close(found: Tensor, expected: Tensor) -> bool:
+    """Tell whether logits agree."""
+    return torch.allclose(found.double(), expected, rtol=0, atol=TOLERANCE)
+
+
+def step(network: Network, runner: Runner, lived: list[list[int]], rows: list[Row]) -> None:
+    """Run one forward and compare it with full forwards; appends to ``lived`` what the rows append."""
+    logits = runner.forward(rows)
+    first = 0
+    for row in rows:
+        context = lived[row.sequence]
+        assert row.start == len(context)
+        context += row.append
+        canvas = row.task.tokens if isinstance(row.task, CanvasTask) else ()
+        count = len(canvas) or int(row.task is not None)
+        expected = dense_logits(network, context, canvas)
+        assert close(logits[first : first + count], expected[len(expected) - count :])
+        first += count
+    assert first == len(logits)
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(lives(), min_size=1, max_size=3),
+    st.sampled_from((1, 3, 16, 32)),
+    st.permutations(range(8)),
+    st.sets(st.integers(0, 4)),
+)
+def test_rows_equal_a_full_forward(sequences: list[Life], page_size: int, order: list[int], bare: set[int]) -> None:
+    """Prefill in chunks, canvases, both fused and decoding, alone or together, match within 1e-5 on any pages."""
+    count = -(-TINY_SHAPE.context_length // page_size)
+    runner = Runner(NETWORK, pages=3 * count, page_size=page_size)
+    # Neighbouring pages of a sequence are no neighbours in memory.
+    shuffled = [block + number for block in range(0, count, 8) for number in order if block + number < count]
+    pages = [tuple(place * 3 + owner for place in shuffled) for owner in range(3)]
+    lived: list[list[int]] = [[] for _ in sequences]
+    for index in range(max(map(len, sequences))):
+        rows = [
+            Row(
+                sequence=owner,
+                start=len(lived[owner]),
+                append=life[index][0],
+                pages=pages[owner],
+                task=make_canvas_task(life[index][1]) if life[index][1] else None if index in bare else DECODE,
+            )
+            for owner, life in enumerate(sequences)
+            if index < len(life)
+        ]
+        step(NETWORK, runner, lived, rows)
+
+
+def test_a_canvas_leaves_nothing_behind() -> None:
+    """A canvas's keys and values are gone once other tokens are appended in its place."""
+    runner = Runner(NETWORK, pages=4, page_size=16)
+    pages = (2, 0, 3, 1)
+    lived: list[list[int]] = [[]]
+    canvas = make_canvas_task((0,) * 32)
+    step(NETWORK, runner, lived, [Row(sequence=0, start=0, append=tuple(range(2, 12)), pages=pages, task=canvas)])
+    step(NETWORK, runner, lived, [Row(sequence=0, start=10, append=(50,), pages=pages, task=DECODE)])
+
+
+def test_padding_fits_any_page_size() -> None:
+    """A row shorter than the least number of tokens of a forward runs on pages of a single token."""
+    runner = Runner(NETWORK, pages=2, page_size=1)
+    step(NETWORK, runner, [[]], [Row(sequence=0, start=0, append=(7, 9), pages=(1, 0), task=DECODE)])
+
+
+def test_rows_without_a_task_give_no_logits() -> None:
+    """A forward that only appends returns no rows of logits."""
+    runner = Runner(NETWORK, pages=1, page_size=16)
+    logits = runner.forward([Row(sequence=0, start=0, append=(3, 4), pages=(0,), task=None)])
+
+    assert logits.shape == (0, TINY_SHAPE.vocabulary)
+
+
+def test_lengths_round_up_to_rungs() -> None:
+    """A length takes the first rung that holds it, and past the ladder a multiple of the last."""
+    assert [round_up(length, (8, 16, 64)) for length in (1, 8, 9, 17, 64, 65, 129)] == [8, 8, 16, 64, 64, 128, 192]

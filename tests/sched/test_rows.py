@@ -1,0 +1,181 @@
+"""A sequence's row of the next forward: what it appends, and the canvas or token it works on."""
+
+from dataclasses import replace
+
+import pytest
+
+from unmask.plan import CanvasTask, DecodeTask, Row
+from unmask.sched.rows import make_row, open_canvas
+from unmask.sched.settings import SchedSettings
+from unmask.sequence import Canvas, Sequence
+from unmask.testing.sequences import make_sequence
+from unmask.testing.submissions import make_submission
+from unmask.types import Draft, Mode, Sampling, StrategyChoice, StrategyName
+
+MASK = 0
+SETTINGS = SchedSettings(pages=64, page_size=16, prefill_tokens=32)
+PROMPT = tuple(range(100, 180))
+
+
+def row_of(sequence: Sequence, settings: SchedSettings = SETTINGS, left: int = 1_000) -> Row:
+    """Return the sequence's row, which must not pause."""
+    row = make_row(sequence, settings, left, MASK)
+    assert row is not None
+    return row
+
+
+def waiting_for(prompt: tuple[int, ...], committed: int = 0, **changes: object) -> Sequence:
+    """Return a sequence of which ``committed`` prompt tokens are done."""
+    submission = (
+        replace(make_submission(prompt, max_tokens=16), **changes)
+        if changes
+        else make_submission(prompt, max_tokens=16)
+    )
+    return make_sequence(submission, pages=[3, 1, 2], committed=committed, pending=prompt[committed:])
+
+
+@pytest.mark.parametrize(
+    ("committed", "length", "appended"),
+    [(0, 80, 32), (32, 80, 32), (64, 80, 16), (16, 80, 16), (48, 80, 16), (5, 80, 27), (0, 20, 20), (31, 80, 1)],
+)
+def test_chunks_end_at_absolute_multiples(committed: int, length: int, appended: int) -> None:
+    """A prompt is cut at multiples of the chunk size, wherever the cache lets it start."""
+    row = row_of(waiting_for(PROMPT[:length], committed))
+
+    assert (row.start, row.append) == (committed, PROMPT[committed : committed + appended])
+
+
+def test_a_chunk_is_whole_or_waits() -> None:
+    """A chunk that this tick has no room for is not cut smaller: the sequence pauses."""
+    sequence = waiting_for(PROMPT)
+
+    assert make_row(sequence, SETTINGS, 31, MASK) is None
+    assert len(row_of(sequence, left=32).append) == 32
+    assert sequence.canvas is None
+
+
+def test_a_prompt_goes_in_one_piece_where_chunks_are_off() -> None:
+    """Without chunks the whole prompt is appended, whatever the tick's room."""
+    row = row_of(waiting_for(PROMPT), replace(SETTINGS, chunked_prefill=False), left=0)
+
+    assert row.append == PROMPT
+    assert row.task is not None
+
+
+def test_only_the_last_chunk_carries_a_canvas() -> None:
+    """The first denoise step shares the row of the prompt's end."""
+    assert row_of(waiting_for(PROMPT)).task is None
+    row = row_of(waiting_for(PROMPT, 64))
+
+    assert row.append == PROMPT[64:]
+    assert isinstance(row.task, CanvasTask)
+
+
+def test_unfused_rows_append_or_denoise() -> None:
+    """Where a model cannot do both in a row, the canvas starts a tick later."""
+    sequence = waiting_for(PROMPT[:20])
+    row = row_of(sequence, replace(SETTINGS, fused_prefill=False))
+
+    assert (row.append, row.task, sequence.canvas) == (PROMPT[:20], None, None)
+    sequence.pending = ()
+    assert isinstance(row_of(sequence, replace(SETTINGS, fused_prefill=False)).task, CanvasTask)
+
+
+@pytest.mark.parametrize("fused", [True, False])
+def test_a_finished_canvas_is_committed_with_the_next(fused: bool) -> None:
+    """It is appended in the row of the next canvas, or in a row of its own; no tick's prompt room is needed."""
+    output = list(range(200, 208))
+    sequence = make_sequence(
+        make_submission((5, 6), max_tokens=16), committed=2, pending=tuple(output), output=output, canvases=1
+    )
+    row = row_of(sequence, replace(SETTINGS, fused_commit=fused), left=0)
+
+    assert (row.start, row.append) == (2, tuple(output))
+    assert isinstance(row.task, CanvasTask) == fused
+    assert sequence.canvases == 1 + fused
+
+
+def test_an_open_canvas_goes_on() -> None:
+    """A canvas between steps is denoised with what is known of it."""
+    canvas = Canvas(tokens=(9, 0), limit=2, max_steps=5, steps=3, frozen=frozenset({0}), state="kept")
+    strategy, sampling = StrategyChoice(name=StrategyName.KLASS), Sampling(seed=3)
+    submission = make_submission(max_tokens=16, strategy=strategy, sampling=sampling, snapshots=True)
+    row = row_of(make_sequence(submission, pending=(), committed=3, canvas=canvas, canvases=2))
+
+    assert row.append == ()
+    assert row.task == CanvasTask(
+        tokens=(9, 0),
+        index=1,
+        step=3,
+        steps_left=2,
+        limit=2,
+        frozen=frozenset({0}),
+        strategy=strategy,
+        sampling=sampling,
+        state="kept",
+        trace=True,
+    )
+
+
+def test_decoding_appends_and_draws() -> None:
+    """An autoregressive row draws a token after its last prompt chunk, then after each token."""
+    sequence = waiting_for(PROMPT, 64, mode=Mode.AUTOREGRESSIVE)
+    row = row_of(sequence)
+    assert (row.append, row.task) == (PROMPT[64:], DecodeTask(index=0, sampling=Sampling()))
+
+    sequence.committed, sequence.pending, sequence.output = 80, (7,), [7]
+    row = row_of(sequence, left=0)
+    assert (row.start, row.append, row.task) == (80, (7,), DecodeTask(index=1, sampling=Sampling()))
+
+
+def canvas_of(sequence: Sequence) -> Canvas:
+    """Open the sequence's next canvas."""
+    return open_canvas(sequence, MASK)
+
+
+def test_a_canvas_opens_masked() -> None:
+    """A canvas starts with a mask everywhere and the steps of its budget."""
+    canvas = canvas_of(make_sequence(make_submission(max_tokens=20, max_steps=6)))
+
+    assert canvas == Canvas(tokens=(MASK,) * 8, limit=8, max_steps=6)
+
+
+def test_the_last_canvas_counts_what_may_still_become_output() -> None:
+    """A canvas takes its full length, its limit is what is left of the output."""
+    canvas = canvas_of(make_sequence(make_submission(max_tokens=20), output=[9] * 16))
+
+    assert (len(canvas.tokens), canvas.limit) == (8, 4)
+
+
+def test_a_canvas_is_cut_where_the_context_ends() -> None:
+    """A canvas that would not fit into the context is shorter."""
+    canvas = canvas_of(make_sequence(make_submission(tuple(range(245)), max_tokens=11), output=[9] * 8))
+
+    assert (len(canvas.tokens), canvas.limit) == (3, 3)
+
+
+def test_a_canvas_takes_no_more_than_is_left_of_the_total() -> None:
+    """What earlier canvases used of the total is gone; what they saved is there."""
+    submission = make_submission(max_tokens=24, max_steps=6, max_total_steps=10)
+
+    assert canvas_of(make_sequence(submission, steps=2)).max_steps == 6
+    assert canvas_of(make_sequence(submission, steps=7)).max_steps == 3
+
+
+def test_a_draft_starts_the_first_canvas_alone() -> None:
+    """Its tokens stand where given, masks where open and behind; the second canvas starts empty."""
+    draft = Draft(tokens=(5, None, 7), frozen=frozenset({0}))
+    submission = make_submission(max_tokens=16, draft=draft)
+
+    canvas = canvas_of(make_sequence(submission))
+    assert canvas.tokens == (5, MASK, 7, MASK, MASK, MASK, MASK, MASK)
+    assert canvas.frozen == {0}
+    assert canvas_of(make_sequence(submission, output=[9] * 8)) == Canvas(tokens=(MASK,) * 8, limit=8, max_steps=4)
+
+
+def test_a_draft_is_cut_with_its_canvas() -> None:
+    """Where the context cuts the canvas, the draft's end and what is frozen there are cut too."""
+    draft = Draft(tokens=tuple(range(2, 10)), frozen=frozenset({1, 7}))
+    canvas = canvas_of(make_sequence(make_submission(tuple(range(251)), max_tokens=5, draft=draft)))
+
+    assert (canvas.tokens, canvas.frozen) == ((2, 3, 4, 5, 6), {1})
