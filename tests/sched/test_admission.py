@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask.sched.admission import admit, pages_needed
@@ -65,6 +65,7 @@ def test_kept_pages_it_shares_are_not_counted_twice() -> None:
     assert second.cached_tokens == 4
 
 
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), max_size=12), st.integers(1, 9), st.booleans())
 def test_what_is_let_in_never_runs_out(requests: list[tuple[int, int]], page_size: int, cached: bool) -> None:
     """Whatever is let in has its pages from the start, and letting in never fails for want of a page."""

@@ -24,13 +24,9 @@ def row_of(sequence: Sequence, settings: SchedSettings = SETTINGS, left: int = 1
     return row
 
 
-def waiting_for(prompt: tuple[int, ...], committed: int = 0, **changes: object) -> Sequence:
+def waiting_for(prompt: tuple[int, ...], committed: int = 0, mode: Mode = Mode.DIFFUSION) -> Sequence:
     """Return a sequence of which ``committed`` prompt tokens are done."""
-    submission = (
-        replace(make_submission(prompt, max_tokens=16), **changes)
-        if changes
-        else make_submission(prompt, max_tokens=16)
-    )
+    submission = make_submission(prompt, max_tokens=16, mode=mode)
     return make_sequence(submission, pages=[3, 1, 2], committed=committed, pending=prompt[committed:])
 
 
@@ -105,6 +101,7 @@ def test_an_open_canvas_goes_on() -> None:
     assert row.append == ()
     assert row.task == CanvasTask(
         tokens=(9, 0),
+        asked=(0, 1),
         index=1,
         step=3,
         steps_left=2,
@@ -115,6 +112,16 @@ def test_an_open_canvas_goes_on() -> None:
         state="kept",
         trace=True,
     )
+
+
+@pytest.mark.parametrize(("traced", "asked"), [(False, (1, 2)), (True, (0, 1, 2, 3))])
+def test_only_what_is_looked_at_is_asked_for(traced: bool, asked: tuple[int, ...]) -> None:
+    """Logits are wanted where the canvas is open; a trace looks everywhere."""
+    canvas = Canvas(tokens=(9, MASK, MASK, 8), limit=4, max_steps=5)
+    row = row_of(make_sequence(make_submission(trace=traced), pending=(), committed=3, canvas=canvas, canvases=1))
+
+    assert isinstance(row.task, CanvasTask)
+    assert row.task.asked == asked
 
 
 def test_decoding_appends_and_draws() -> None:
@@ -178,4 +185,5 @@ def test_a_draft_is_cut_with_its_canvas() -> None:
     draft = Draft(tokens=tuple(range(2, 10)), frozen=frozenset({1, 7}))
     canvas = canvas_of(make_sequence(make_submission(tuple(range(251)), max_tokens=5, draft=draft)))
 
-    assert (canvas.tokens, canvas.frozen) == ((2, 3, 4, 5, 6), {1})
+    assert canvas.tokens == (2, 3, 4, 5, 6)
+    assert canvas.frozen == {1}

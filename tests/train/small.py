@@ -19,14 +19,14 @@ def small_recipe(seed: int = 1) -> Recipe:
     return replace(
         chosen,
         shape=replace(chosen.shape, width=16, layers=2, heads=2, hidden=32),
-        feed=replace(chosen.feed, documents=8, micro_batch_tokens=2048),
+        feed=replace(chosen.feed, documents=8, warm_up_documents=8, micro_batch_tokens=2048),
         rate_warm_up=2,
     )
 
 
 def small_plan(seed: int = 1, documents: int = 8) -> FeedPlan:
     """Return the small recipe's plan."""
-    return replace(small_recipe(seed).feed, documents=documents)
+    return replace(small_recipe(seed).feed, documents=documents, warm_up_documents=documents)
 
 
 def scrambled(shape: Shape, seed: int = 0) -> Network:

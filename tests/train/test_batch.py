@@ -69,7 +69,7 @@ def test_text_targets_are_the_answers_next_tokens() -> None:
 def test_every_document_is_packed_once() -> None:
     """Micro-batches hold each document exactly once, with the copies its canvas length has."""
     documents = items(60)
-    batches = make_micro_batches(Random(1), documents, (8, 16, 32), (0.2, 0.3, 0.5), 4096)
+    batches = make_micro_batches(Random(1), documents, {8: 0.2, 16: 0.3, 32: 0.5}, 4096)
     packed = Counter(row.tobytes().rstrip(b"\x00\x01") for batch in batches for row in batch.text)
     assert packed.total() == len(documents)
     for batch in batches:
@@ -79,15 +79,15 @@ def test_every_document_is_packed_once() -> None:
 def test_micro_batches_keep_to_their_size() -> None:
     """Text and canvases together stay under the limit, rounding aside, unless one document alone exceeds it."""
     limit = 4096
-    for batch in make_micro_batches(Random(1), items(60), (8, 16, 32), (0.2, 0.3, 0.5), limit):
+    for batch in make_micro_batches(Random(1), items(60), {8: 0.2, 16: 0.3, 32: 0.5}, limit):
         rows = len(batch.text)
         assert batch.text.size - rows * ROUND_LENGTH + batch.canvases.size <= limit or rows == 1
-    tight = make_micro_batches(Random(1), items(6), (8,), (1.0,), 1)
+    tight = make_micro_batches(Random(1), items(6), {8: 1.0}, 1)
     assert [len(batch.text) for batch in tight] == [1] * 6
 
 
 def test_documents_of_like_length_go_together() -> None:
     """Little is spent on padding: the longest texts are packed with the next longest."""
-    batches = make_micro_batches(Random(1), items(60), (32,), (1.0,), 4096)
+    batches = make_micro_batches(Random(1), items(60), {32: 1.0}, 4096)
     lengths = sorted((batch.text.shape[1] for batch in batches), reverse=True)
     assert lengths[0] > 2 * lengths[-1]

@@ -24,7 +24,7 @@ def test_the_card_says_how_the_model_was_made() -> None:
     text = card()
     assert text.startswith("# Model card: tiny\n")
     assert "| seed | 7 |" in text
-    assert "| steps | 100 of 32 documents, 3200 documents in all |" in text
+    assert "| steps | 100, 9600 documents in all |" in text  # all of them in the warm-up
     assert "| time trained | 1.50 hours |" in text
     assert "lookup 20 %, dialogue 25 %, extract 20 %, arithmetic 15 %, sort 10 %, latin 10 %" in text
     assert "| sort | 90.0 % | 0.250 | 80.0 % | 0.500 |" in text

@@ -50,7 +50,7 @@ def test_json_is_all_that_stdout_holds(tmp_path: Path, capsys: pytest.CaptureFix
     assert (summary["seed"], summary["steps"]) == (5, 2)
     assert summary["digest"] == load_weights(tmp_path / "model.safetensors").digest
     assert summary["files"] == [str(tmp_path / name) for name in FILES]
-    assert [row["task"] for row in summary["tasks"]][-1] == "recall"
+    assert [row["task"] for row in summary["tasks"]][-1] == "repeat"
 
 
 def test_without_matplotlib_there_are_no_pictures(

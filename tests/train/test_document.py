@@ -13,7 +13,16 @@ from unmask.tasks.item import Split
 from unmask.tasks.names import is_held_out
 from unmask.tasks.registry import all_tasks
 from unmask.text.tokenizer import Special, packaged_tokenizer
-from unmask.train.document import RECALL, Copy, Document, draw_copies, item_document, recall_document, task_order
+from unmask.train.document import (
+    RECALL,
+    REPEAT,
+    Copy,
+    Document,
+    draw_copies,
+    item_document,
+    recall_document,
+    task_order,
+)
 
 TOKENIZER = packaged_tokenizer()
 
@@ -66,7 +75,7 @@ def test_recall_repeats_the_prompts_facts_in_another_order() -> None:
 
 def test_task_order_is_every_task_and_recall() -> None:
     """Figures are kept for the task types in their order, and for recall last."""
-    assert task_order() == (*all_tasks(), RECALL)
+    assert task_order() == (*all_tasks(), RECALL, REPEAT)
 
 
 @given(document=documents, length=st.sampled_from((8, 16, 32)), count=st.integers(1, 8), seed=st.integers(0, 99))

@@ -16,7 +16,7 @@ import pytest
 from tests.train.small import small_plan
 from unmask.text.tokenizer import packaged_tokenizer
 from unmask.train.batch import MicroBatch
-from unmask.train.document import RECALL, task_order
+from unmask.train.document import RECALL, REPEAT, task_order
 from unmask.train.feed import FeedError, feed, make_step, step_counts
 from unmask.train.recipe import recipe
 
@@ -69,17 +69,19 @@ def is_alive(pid: int) -> bool:
 def test_every_task_is_in_every_step(step: int, documents: int) -> None:
     """Each task type has a document in every step, however small its share, and recall is added."""
     counts = step_counts(small_plan(documents=documents), step)
-    assert tuple(counts) == ("lookup", "dialogue", "extract", "arithmetic", "sort", "latin", RECALL)
-    assert min(counts.values()) >= 1 or (documents == 8 and step >= 800)
-    assert min(count for task, count in counts.items() if task != RECALL) >= 1
+    assert tuple(counts) == ("lookup", "dialogue", "extract", "arithmetic", "sort", "latin", RECALL, REPEAT)
+    assert min(count for task, count in counts.items() if task not in (RECALL, REPEAT)) >= 1
     assert abs(sum(counts.values()) - documents) <= 6
 
 
 def test_recall_leads_and_then_recedes() -> None:
     """Copying is learnt first: recall has the larger part of the warm-up's documents and few later."""
     plan = recipe("tiny", 1).feed
-    assert step_counts(plan, plan.warm_up_steps - 1)[RECALL] == round(plan.documents * plan.warm_up_recall)
-    assert step_counts(plan, plan.warm_up_steps)[RECALL] == round(plan.documents * plan.recall_share)
+    first, later = step_counts(plan, plan.warm_up_steps - 1), step_counts(plan, plan.warm_up_steps)
+    assert first[RECALL] == round(plan.warm_up_documents * plan.warm_up_recall)
+    assert first[REPEAT] == round(plan.warm_up_documents * plan.warm_up_repeat)
+    assert first[RECALL] + first[REPEAT] > sum(first.values()) / 2
+    assert (later[RECALL], later[REPEAT]) == (round(plan.documents * plan.recall_share), 0)
 
 
 def test_a_step_is_a_function_of_plan_and_number() -> None:

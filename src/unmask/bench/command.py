@@ -44,7 +44,9 @@ def run(args: argparse.Namespace) -> int:
     if args.records is not None:
         args.records.write_bytes(b"".join(record_lines(report.records) for report in reports))
     if args.json:
-        body = to_json(reports[0]) if len(reports) == 1 else b'{"benches": [' + b",\n".join(map(to_json, reports)) + b"]}"
+        body = (
+            to_json(reports[0]) if len(reports) == 1 else b'{"benches": [' + b",\n".join(map(to_json, reports)) + b"]}"
+        )
         sys.stdout.write(body.decode() + "\n")
     else:
         for report in reports:

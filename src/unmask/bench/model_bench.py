@@ -133,7 +133,7 @@ def _record(item: Item, arm: str, sequence: Generation) -> Record:
 
 def _accuracy(name: str, records: Sequence[Record]) -> Figure:
     right = sum(record.correct is True for record in records)
-    return measured(name, wilson(right, len(records)), fallback=0.0, note=f"n = {len(records)}")
+    return measured(name, wilson(right, len(records)), fallback=0.0, n=len(records))
 
 
 def _by_difficulty(

@@ -23,13 +23,14 @@ class Op(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """One measured value. ``low`` and ``high`` are a 95 % interval, absent without sampling error."""
+    """One measured value, of ``n`` items; ``low`` and ``high`` are a 95 % interval, absent without sampling error."""
 
     name: str
     value: float
     unit: str = ""
     low: float | None = None
     high: float | None = None
+    n: int | None = None
     note: str = ""
 
 
@@ -85,13 +86,17 @@ class BenchReport:
     records: tuple[Record, ...]
 
 
-def measured(name: str, result: IntervalResult, *, fallback: float, unit: str = "", note: str = "") -> Figure:
+def measured(
+    name: str, result: IntervalResult, *, fallback: float, unit: str = "", n: int | None = None, note: str = ""
+) -> Figure:
     """Return a figure from an interval; without one, the bare value and the reason."""
     match result:
         case Interval():
-            return Figure(name=name, value=result.estimate, unit=unit, low=result.low, high=result.high, note=note)
+            return Figure(name=name, value=result.estimate, unit=unit, low=result.low, high=result.high, n=n, note=note)
         case NotEnoughData():
-            return Figure(name=name, value=fallback, unit=unit, note=f"{note} no interval: {result.reason}".strip())
+            return Figure(
+                name=name, value=fallback, unit=unit, n=n, note=f"{note} no interval: {result.reason}".strip()
+            )
         case _:
             assert_never(result)
 
@@ -129,6 +134,7 @@ def to_json(report: BenchReport) -> bytes:
                     "unit": figure.unit,
                     "low": figure.low,
                     "high": figure.high,
+                    "n": figure.n,
                     "note": figure.note,
                 }
                 for figure in report.figures

@@ -77,7 +77,8 @@ def saturation_figures(curve: Curve, seed: int) -> list[Figure]:
             f"{curve.task}.quality_at_{steps}",
             wilson(int(right.sum()), count),
             fallback=0.0,
-            note=f"{used:.1f} steps used on average, n = {count}",
+            n=count,
+            note=f"{used:.1f} steps used on average",
         )
         for steps, right, used in zip(curve.grid, curve.correct, curve.steps_used, strict=True)
     ]

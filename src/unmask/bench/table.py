@@ -15,7 +15,7 @@ def print_report(report: BenchReport, console: Console) -> None:
     for heading in ("figure", "value", "95 % interval", "", "note"):
         table.add_column(heading, no_wrap=heading == "figure")
     for figure in report.figures:
-        table.add_row(figure.name, _number(figure.value, figure.unit), _interval(figure), _bar(figure), figure.note)
+        table.add_row(figure.name, _number(figure.value, figure.unit), _interval(figure), _bar(figure), _note(figure))
     console.print(table)
     targets = Table(title="must reach")
     for heading in ("figure", "value", "bound", "target", "holds"):
@@ -25,6 +25,10 @@ def print_report(report: BenchReport, console: Console) -> None:
         verdict = "[green]yes[/green]" if entry.holds else "[red]no[/red]"
         targets.add_row(entry.name, _number(entry.value, ""), bound, f"{entry.op} {entry.target:g}", verdict)
     console.print(targets)
+
+
+def _note(figure: Figure) -> str:
+    return figure.note if figure.n is None else f"n = {figure.n} {figure.note}".strip()
 
 
 def _number(value: float, unit: str) -> str:

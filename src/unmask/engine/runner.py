@@ -102,7 +102,7 @@ class _Group:
 
     def _slice(self, tokens: Tensor) -> Tensor:
         start = int(self.queries[0, 0])
-        return tokens[start : start + self.queries.numel()].unflatten(0, self.queries.shape)
+        return tokens[start : start + self.queries.numel()].view(*self.queries.shape, *tokens.shape[1:])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

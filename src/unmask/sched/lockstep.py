@@ -46,7 +46,7 @@ class Lockstep:
 
 
 def _stage(sequence: Sequence) -> int:
-    """Number the stages of a sequence: prompt, first canvas open, first canvas done, second open, …"""
+    """Number the stages of a sequence: prompt, first canvas open, first canvas done, second open, and so on."""
     if sequence.pending and not sequence.output:
         return 0
     return 2 * sequence.canvases + (1 if sequence.canvas is None else 0)

@@ -1,6 +1,6 @@
 """Packs documents into dense micro-batches."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
@@ -15,6 +15,8 @@ AFTER_END_WEIGHT = 0.05
 ROUND_LENGTH = 16
 # Copies of each canvas length: shorter canvases are cheaper, so a document gets more of them.
 COPIES = {8: 8, 16: 6, 32: 4}
+# In the warm-up the appended tokens carry the lesson.
+FEW_COPIES = {8: 2, 16: 1, 32: 1}
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -104,15 +106,23 @@ def _targets(loss: list[_Loss]) -> Targets:
 
 
 def make_micro_batches(
-    rng: Random, documents: Sequence[Document], lengths: Sequence[int], weights: Sequence[float], tokens: int
+    rng: Random,
+    documents: Sequence[Document],
+    weights: Mapping[int, float],
+    tokens: int,
+    copies: Mapping[int, int] = COPIES,
 ) -> list[MicroBatch]:
-    """Group documents of like length, draw one canvas length a group, and pack at most ``tokens`` tokens each."""
+    """Group documents of like length, draw one canvas length a group, and pack at most ``tokens`` tokens each.
+
+    ``weights`` and ``copies`` are by canvas length: how often it is drawn, how
+    many canvases a document then gets.
+    """
     ranked = sorted(documents, key=lambda document: -document.length)
     batches: list[MicroBatch] = []
     while ranked:
-        canvas = rng.choices(lengths, weights)[0]
-        count = max(1, tokens // (ranked[0].length + canvas * COPIES[canvas]))
+        canvas = rng.choices(list(weights), list(weights.values()))[0]
+        count = max(1, tokens // (ranked[0].length + canvas * copies[canvas]))
         chosen, ranked = ranked[:count], ranked[count:]
-        batches.append(pack(chosen, [draw_copies(rng, document, canvas, COPIES[canvas]) for document in chosen]))
+        batches.append(pack(chosen, [draw_copies(rng, document, canvas, copies[canvas]) for document in chosen]))
     rng.shuffle(batches)
     return batches

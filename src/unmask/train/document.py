@@ -20,11 +20,12 @@ from unmask.text.tokenizer import Special, TextTokenizer
 from unmask.types import Message, Role
 
 RECALL = "recall"
+REPEAT = "repeat"
 
 
 def task_order() -> tuple[str, ...]:
-    """Names by the task index of a micro-batch: the task types, then recall."""
-    return (*all_tasks(), RECALL)
+    """Names by the task index of a micro-batch: the task types, then the lessons in copying."""
+    return (*all_tasks(), RECALL, REPEAT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +52,18 @@ def item_document(tokenizer: TextTokenizer, item: Item) -> Document:
     )
 
 
+def repeat_document(tokenizer: TextTokenizer, rng: Random) -> Document:
+    """Draw random names, then the same names again: the densest lesson in copying there is."""
+    text = " ".join(draw_names(rng, Split.TRAIN, rng.randint(4, 14)))
+    prompt = tokenizer.encode_chat((Message(role=Role.USER, content=text),))
+    return Document(task=REPEAT, prompt=tuple(prompt), answer=(*tokenizer.encode(text), Special.END))
+
+
 def recall_document(tokenizer: TextTokenizer, rng: Random) -> Document:
-    """Draw a shuffled key-value recall: facts, then the same facts in another order, to learn copying first."""
-    names = draw_names(rng, Split.TRAIN, rng.randint(4, 12))
+    """Draw a shuffled key-value recall: facts, then the same facts in another order."""
+    names = draw_names(rng, Split.TRAIN, rng.randint(3, 10))
     keys = [(name, slot) for name in names for slot in RELATIONS]
-    chosen = rng.sample(keys, rng.randint(3, 14))
+    chosen = rng.sample(keys, rng.randint(2, 10))
     facts = [Fact(subject=subject, slot=slot, value=rng.choice(names)) for subject, slot in chosen]
     render = rng.choice((render_triples, render_cards))
     prompt = tokenizer.encode_chat((Message(role=Role.USER, content=render(facts)),))

@@ -22,8 +22,10 @@ from unmask.tasks.item import Split
 from unmask.tasks.registry import all_tasks
 from unmask.tasks.spec import load_spec
 from unmask.text.tokenizer import TextTokenizer, packaged_tokenizer
-from unmask.train.batch import MicroBatch, make_micro_batches
-from unmask.train.document import RECALL, Document, item_document, recall_document
+from unmask.train.batch import COPIES, FEW_COPIES, MicroBatch, make_micro_batches
+from unmask.train.document import RECALL, REPEAT, Document, item_document, recall_document, repeat_document
+
+LESSONS = {RECALL: recall_document, REPEAT: repeat_document}
 
 
 class FeedError(UnmaskError):
@@ -32,25 +34,46 @@ class FeedError(UnmaskError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedPlan:
-    """How one optimiser step is composed."""
+    """How one optimiser step is composed.
+
+    A network that cannot copy a name learns little from the tasks, so the first
+    steps hold many short lessons in copying, with few canvases each.
+
+    Attributes:
+        seed: of everything drawn.
+        documents: documents of a step.
+        micro_batch_tokens: most tokens of a forward.
+        recall_share: share of the documents that are lessons in recall.
+        warm_up_steps: how many first steps are the warm-up.
+        warm_up_documents: documents of a step of the warm-up.
+        warm_up_recall: share of lessons in recall in the warm-up.
+        warm_up_repeat: share of repeated names in the warm-up.
+        canvas_lengths: lengths a micro-batch draws from.
+        canvas_weights: how often each is drawn.
+    """
 
     seed: int
     documents: int
     micro_batch_tokens: int
-    warm_up_steps: int
-    warm_up_recall: float
     recall_share: float
+    warm_up_steps: int
+    warm_up_documents: int
+    warm_up_recall: float
+    warm_up_repeat: float
     canvas_lengths: tuple[int, ...] = (8, 16, 32)
     canvas_weights: tuple[float, ...] = (0.15, 0.25, 0.6)
 
 
 def step_counts(plan: FeedPlan, step: int) -> dict[str, int]:
-    """Return how many documents of each kind a step holds: the frozen mixture, and recall for copying."""
-    recall = round(plan.documents * (plan.warm_up_recall if step < plan.warm_up_steps else plan.recall_share))
+    """Return how many documents of each kind a step holds: the frozen mixture, and lessons in copying."""
+    warm_up = step < plan.warm_up_steps
+    total = plan.warm_up_documents if warm_up else plan.documents
+    recall = round(total * (plan.warm_up_recall if warm_up else plan.recall_share))
+    repeat = round(total * plan.warm_up_repeat) if warm_up else 0
     mixture = load_spec().mixture
-    share = (plan.documents - recall) / sum(mixture.weights)
+    share = (total - recall - repeat) / sum(mixture.weights)
     counts = {task: max(1, round(share * weight)) for task, weight in zip(mixture.values, mixture.weights, strict=True)}
-    return {**counts, RECALL: recall}
+    return {**counts, RECALL: recall, REPEAT: repeat}
 
 
 def make_step(tokenizer: TextTokenizer, plan: FeedPlan, step: int) -> list[MicroBatch]:
@@ -60,11 +83,13 @@ def make_step(tokenizer: TextTokenizer, plan: FeedPlan, step: int) -> list[Micro
     documents: list[Document] = []
     for name, number in step_counts(plan, step).items():
         for _ in range(number):
-            if name == RECALL:
-                documents.append(recall_document(tokenizer, rng))
+            if name in LESSONS:
+                documents.append(LESSONS[name](tokenizer, rng))
             else:
                 documents.append(item_document(tokenizer, tasks[name].generate(rng, Split.TRAIN)))
-    return make_micro_batches(rng, documents, plan.canvas_lengths, plan.canvas_weights, plan.micro_batch_tokens)
+    copies = FEW_COPIES if step < plan.warm_up_steps else COPIES
+    weights = dict(zip(plan.canvas_lengths, plan.canvas_weights, strict=True))
+    return make_micro_batches(rng, documents, weights, plan.micro_batch_tokens, copies)
 
 
 def feed(plan: FeedPlan, first: int, processes: int = 1) -> Generator[list[MicroBatch], None, None]:

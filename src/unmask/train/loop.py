@@ -178,8 +178,9 @@ def _begin(recipe: Recipe, run: Run, network: Network, optimisers: Sequence[torc
 
 
 def _log(path: Path, progress: Progress, sums: Tensor) -> tuple[TaskFigures, ...]:
-    """Log what was measured since the last entry, and begin anew."""
+    """Log what was measured since the last entry, of the tasks there was something of, and begin anew."""
     means = (sums[..., :2] / sums[..., 2:].clamp_min(1.0)).tolist()
+    counts = sums[:, 0, 2].tolist()
     sums.zero_()
     figures = tuple(
         TaskFigures(
@@ -189,7 +190,8 @@ def _log(path: Path, progress: Progress, sums: Tensor) -> tuple[TaskFigures, ...
             causal_loss=round(causal[0], 4),
             causal_accuracy=round(causal[1], 4),
         )
-        for task, (canvas, causal) in zip(task_order(), means, strict=True)
+        for task, (canvas, causal), count in zip(task_order(), means, counts, strict=True)
+        if count
     )
     append_entry(path, LogEntry(step=progress.step, seconds=progress.seconds, tasks=figures))
     return figures

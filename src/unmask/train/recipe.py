@@ -55,9 +55,11 @@ def recipe(name: str, seed: int) -> Recipe:
         seed=seed,
         documents=32,
         micro_batch_tokens=6144,
-        warm_up_steps=800,
-        warm_up_recall=0.6,
-        recall_share=0.08,
+        recall_share=0.06,
+        warm_up_steps=700,
+        warm_up_documents=96,
+        warm_up_recall=0.5,
+        warm_up_repeat=0.3,
     )
     return Recipe(
         name=name,

@@ -1,0 +1,191 @@
+"""The core: what it refuses, what listeners hear, and what one bad forward does."""
+
+import logging
+
+import pytest
+
+from unmask.core.core import Core
+from unmask.errors import ContextLengthError, InvalidRequestError, QueueFullError
+from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Row, RowResult
+from unmask.sched.settings import SchedSettings
+from unmask.testing.cores import make_core, run_all
+from unmask.testing.fake_engine import FakeEngine
+from unmask.testing.listeners import RecordingListener
+from unmask.testing.submissions import make_submission
+from unmask.types import ExitReason, Mode, Outcome
+
+SETTINGS = SchedSettings(pages=8, page_size=8, max_rows=4)
+
+
+def finish(core: Core) -> None:
+    """Tick until nothing is left."""
+    while not core.is_idle:
+        core.tick()
+
+
+def test_listeners_hear_of_growth_and_end() -> None:
+    """Each canvas is told once, the end once, in that order; steps only to those who asked."""
+    core = make_core(FakeEngine(), SETTINGS)
+    plain, watching = RecordingListener(), RecordingListener()
+    core.submit(make_submission(max_tokens=16, max_steps=2), plain)
+    core.submit(make_submission(max_tokens=16, max_steps=2, snapshots=True), watching)
+    finish(core)
+
+    assert plain.steps == []
+    assert watching.steps == [1, 2, 3, 4]
+    for listener in (plain, watching):
+        assert listener.texts == [")" * 8, ")" * 16]
+        assert [sequence.outcome for sequence in listener.endings] == [Outcome.COMPLETED]
+
+
+def test_ids_are_never_used_twice() -> None:
+    """Every submission has an id of its own."""
+    core = make_core(FakeEngine(), SETTINGS)
+    first = core.submit(make_submission(), RecordingListener())
+    finish(core)
+
+    assert core.submit(make_submission(), RecordingListener()) != first
+
+
+def test_an_empty_prompt_is_refused() -> None:
+    """Without a token there is nothing to attend to."""
+    with pytest.raises(InvalidRequestError, match="at least one token"):
+        make_core(FakeEngine(), SETTINGS).submit(make_submission(()), RecordingListener())
+
+
+@pytest.mark.parametrize(
+    ("prompt", "max_tokens", "mode", "limit"),
+    [
+        (40, 25, Mode.DIFFUSION, 64),
+        (41, 17, Mode.DIFFUSION, 57),
+        (70, 1, Mode.DIFFUSION, 64),
+        (41, 24, Mode.AUTOREGRESSIVE, 64),
+    ],
+)
+def test_what_can_never_fit_is_refused(prompt: int, max_tokens: int, mode: Mode, limit: int) -> None:
+    """A request larger than all pages together would wait for ever; the error says how much fits, which then does."""
+    core = make_core(FakeEngine(), SETTINGS)
+    tokens = tuple(range(prompt))
+    with pytest.raises(ContextLengthError) as caught:
+        core.submit(make_submission(tokens, max_tokens=max_tokens, mode=mode), RecordingListener())
+
+    assert caught.value.limit == limit
+    assert core.is_idle
+    if limit > prompt:
+        (sequence,) = run_all(core, [make_submission(tokens, max_tokens=limit - prompt, mode=mode)])
+        assert sequence.outcome is Outcome.COMPLETED
+
+
+def test_a_full_queue_refuses() -> None:
+    """One more than may wait is told to come back, and those that wait are not touched."""
+    core = make_core(FakeEngine(), SETTINGS, queue_limit=1)
+    listener = RecordingListener()
+    core.submit(make_submission(), listener)
+    with pytest.raises(QueueFullError, match="1 requests wait already"):
+        core.submit(make_submission(), RecordingListener())
+    finish(core)
+
+    assert len(listener.endings) == 1
+    core.submit(make_submission(), RecordingListener())
+
+
+def test_aborting_what_has_ended_does_nothing() -> None:
+    """An id that ended, or never was, is left alone."""
+    core = make_core(FakeEngine(), SETTINGS)
+    listener = RecordingListener()
+    number = core.submit(make_submission(max_steps=1), listener)
+    finish(core)
+    core.abort(number)
+    core.abort(12345)
+    core.tick()
+
+    assert [sequence.outcome for sequence in listener.endings] == [Outcome.COMPLETED]
+
+
+def test_an_abort_before_the_first_tick() -> None:
+    """A request that never ran is aborted with no page ever taken."""
+    engine = FakeEngine()
+    core = make_core(engine, SETTINGS)
+    listener = RecordingListener()
+    core.abort(core.submit(make_submission(), listener))
+    core.tick()
+
+    (sequence,) = listener.endings
+    assert (sequence.outcome, sequence.started, sequence.exit_reason) == (Outcome.ABORTED, None, ExitReason.ABORTED)
+    assert engine.plans == []
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no memory"), ArithmeticError("not numbers"), AssertionError("none")])
+def test_a_failed_forward_ends_its_own_sequences(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
+    """Everyone in the plan fails with the reason, everyone else goes on, and later requests are served."""
+    engine = FakeEngine(error=error)
+    core = make_core(engine, SchedSettings(pages=8, page_size=8, max_rows=2))
+    listeners = [RecordingListener() for _ in range(3)]
+    for listener in listeners:
+        core.submit(make_submission(), listener)
+    with caplog.at_level(logging.CRITICAL):
+        finish(core)
+
+    outcomes = [sequence.outcome for listener in listeners for sequence in listener.endings]
+    assert outcomes == [Outcome.FAILED, Outcome.FAILED, Outcome.COMPLETED]
+    failed = listeners[0].endings[0]
+    assert (failed.error, failed.exit_reason) == (f"{type(error).__name__}: {error}", ExitReason.FAILED)
+    assert core.batcher.pool.used == 0
+
+
+def test_results_that_cannot_be_booked_fail_their_plan(caplog: pytest.LogCaptureFixture) -> None:
+    """A result that does not belong to its row is a failure like any other."""
+
+    def nonsense(_row: Row, task: CanvasTask | DecodeTask) -> RowResult:
+        return CanvasResult(tokens=(9,), finished=True, converged=True, state=None, record=None)
+
+    core = make_core(FakeEngine(nonsense), SETTINGS)
+    with caplog.at_level(logging.CRITICAL):
+        (sequence,) = run_all(core, [make_submission(mode=Mode.AUTOREGRESSIVE)])
+
+    assert sequence.outcome is Outcome.FAILED
+    assert core.batcher.pool.used == 0
+
+
+def test_failing_all_tells_everyone_once() -> None:
+    """When the core stops for good, those that run and those that wait fail with the reason."""
+    core = make_core(FakeEngine(), SchedSettings(pages=8, page_size=8, max_rows=1))
+    listeners = [RecordingListener() for _ in range(3)]
+    for listener, steps in zip(listeners, (1, 9, 9), strict=True):
+        core.submit(make_submission(max_steps=steps), listener)
+    core.tick()
+    core.tick()
+    core.fail_all("over")
+    core.fail_all("again")
+
+    ended = [sequence for listener in listeners for sequence in listener.endings]
+    assert [(sequence.outcome, sequence.error) for sequence in ended] == [
+        (Outcome.COMPLETED, None),
+        (Outcome.FAILED, "over"),
+        (Outcome.FAILED, "over"),
+    ]
+
+
+def test_many_requests_leave_nothing_behind() -> None:
+    """After 2,000 requests, some aborted and some failed, no page, sequence or listener is held."""
+    engine = FakeEngine()
+    core = make_core(engine, SchedSettings(pages=16, page_size=8, max_rows=8))
+    for wave in range(100):
+        for number in range(20):
+            prompt = tuple(range(2 + number % 3, 12 + number % 7))
+            submission = make_submission(prompt, max_steps=2, tenant=str(number % 5))
+            sequence_id = core.submit(submission, RecordingListener())
+            if number % 9 == 4:
+                core.abort(sequence_id)
+        if wave % 25 == 7:
+            engine.error = RuntimeError("now and then")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(logging.getLogger("unmask.core.core"), "disabled", True)
+            finish(core)
+        engine.plans.clear()
+
+    batcher = core.batcher
+    assert (batcher.pool.used, core._open, batcher.running, len(batcher.waiting)) == (0, {}, {}, 0)
+    pool = batcher.pool
+    assert len(pool._page_of) == len(pool._hash_of) == len(pool._kept) <= pool.count
+    assert sum(pool._references) == 0

@@ -1,0 +1,217 @@
+"""The asyncio front: notices in, aborts out, and no caller waits for ever."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+
+import pytest
+
+from unmask.core.errors import EngineStoppedError
+from unmask.core.front import Front, Kind, Notice
+from unmask.errors import ContextLengthError, DrainingError, QueueFullError
+from unmask.sched.settings import SchedSettings
+from unmask.sequence import Submission
+from unmask.testing.cores import make_core
+from unmask.testing.fake_engine import FakeEngine
+from unmask.testing.submissions import make_submission
+from unmask.types import Outcome
+
+SETTINGS = SchedSettings(pages=64, page_size=8)
+ENDLESS = 10**9
+PATIENCE_S = 30.0
+
+
+class Server:
+    """A front and what is behind it."""
+
+    def __init__(self, *, queue_limit: int = 100, max_rows: int = 16) -> None:
+        self.engine = FakeEngine()
+        settings = SchedSettings(pages=64, page_size=8, max_rows=max_rows)
+        self.core = make_core(self.engine, settings, queue_limit=queue_limit)
+        self.front = Front(self.core)
+
+    async def outcome(self, submission: Submission) -> Outcome | None:
+        """Run a request to its end."""
+        notices = [notice async for notice in self.front.run(submission)]
+        assert [notice.kind for notice in notices].count(Kind.ENDED) == 1
+        assert notices[-1].sequence is not None
+        return notices[-1].sequence.outcome
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Wait until the engine thread has made something true."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not condition():
+                await asyncio.sleep(0.001)
+
+    def holds_nothing(self) -> bool:
+        """Tell whether every sequence and page is gone."""
+        return self.core.is_idle and self.core.batcher.pool.used == 0
+
+
+@pytest.fixture(name="server")
+async def _server(caplog: pytest.LogCaptureFixture) -> AsyncIterator[Server]:
+    caplog.set_level(logging.CRITICAL)
+    server = Server()
+    yield server
+    async with asyncio.timeout(PATIENCE_S):
+        await server.front.drain()
+
+
+async def first_notice(server: Server, submission: Submission) -> Notice:
+    """Return a request's first notice and close it."""
+    async with aclosing(server.front.run(submission)) as notices:
+        return await anext(notices)
+
+
+async def test_notices_tell_growth_and_end(server: Server) -> None:
+    """Each canvas is a notice with the text so far; the end comes once, with the sequence."""
+    notices = [notice async for notice in server.front.run(make_submission(max_tokens=16, max_steps=2))]
+
+    assert [(notice.kind, notice.text) for notice in notices] == [
+        (Kind.GROWN, ")" * 8),
+        (Kind.GROWN, ")" * 16),
+        (Kind.ENDED, ")" * 16),
+    ]
+
+
+async def test_many_callers_share_the_thread(server: Server) -> None:
+    """Requests of several tasks all end."""
+    outcomes = await asyncio.gather(*(server.outcome(make_submission(max_steps=1 + number)) for number in range(20)))
+
+    assert set(outcomes) == {Outcome.COMPLETED}
+
+
+async def test_closing_the_iterator_aborts(server: Server) -> None:
+    """Whoever stops listening lets go of the pages, though the request had far to go."""
+    notice = await first_notice(server, make_submission(max_steps=ENDLESS, snapshots=True))
+
+    assert notice.kind is Kind.STEPPED
+    await server.until(server.holds_nothing)
+
+
+async def test_cancelling_while_waiting_aborts(server: Server) -> None:
+    """A caller cancelled between two notices is one that stops listening."""
+    task = asyncio.ensure_future(server.outcome(make_submission(max_steps=ENDLESS)))
+    await server.until(lambda: server.core.batcher.pool.used > 0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    await server.until(server.holds_nothing)
+
+
+async def test_cancelling_before_the_submission_is_taken(server: Server) -> None:
+    """An abort posted behind a submission the thread has not seen yet still finds it."""
+    gate = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    blocked = asyncio.Event()
+
+    def block(_core: object) -> None:
+        loop.call_soon_threadsafe(blocked.set)
+        asyncio.run_coroutine_threadsafe(gate.wait(), loop).result(PATIENCE_S)
+
+    server.front._thread.post(block)
+    await blocked.wait()
+    task = asyncio.ensure_future(server.outcome(make_submission(max_steps=ENDLESS)))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    gate.set()
+
+    await server.until(server.holds_nothing)
+    assert await server.outcome(make_submission()) is Outcome.COMPLETED
+
+
+async def test_closing_after_the_end_aborts_nothing(server: Server) -> None:
+    """Closing an iterator that has ended, or was never started, does no harm."""
+    ended = server.front.run(make_submission())
+    assert [notice.kind async for notice in ended][-1] is Kind.ENDED
+    await ended.aclose()
+    await server.front.run(make_submission()).aclose()
+
+    assert server.front.is_alive
+
+
+async def test_refusals_reach_the_caller(server: Server) -> None:
+    """What the core refuses is raised where the request was made."""
+    with pytest.raises(ContextLengthError):
+        await server.outcome(make_submission(tuple(range(600)), context_length=10_000))
+    assert server.front.is_alive
+
+
+async def test_a_full_queue_reaches_the_caller() -> None:
+    """With one row and a queue of one, the third request is refused and the others are served."""
+    server = Server(queue_limit=1, max_rows=1)
+    running = asyncio.ensure_future(server.outcome(make_submission(max_steps=ENDLESS)))
+    await server.until(lambda: server.core.batcher.pool.used > 0)
+    waiting = asyncio.ensure_future(server.outcome(make_submission()))
+    await server.until(lambda: len(server.core.batcher.waiting) > 0)
+    with pytest.raises(QueueFullError):
+        await server.outcome(make_submission())
+    running.cancel()
+
+    assert await waiting is Outcome.COMPLETED
+    await server.front.drain()
+
+
+async def test_draining_finishes_what_runs_and_refuses_the_rest(server: Server) -> None:
+    """A request in flight ends by itself, a new one is turned away, and the thread stops."""
+    running = asyncio.ensure_future(server.outcome(make_submission(max_steps=300)))
+    await server.until(lambda: server.core.batcher.pool.used > 0)
+    draining = asyncio.ensure_future(server.front.drain())
+    await asyncio.sleep(0)
+    with pytest.raises(DrainingError):
+        await server.outcome(make_submission())
+
+    assert await running is Outcome.COMPLETED
+    await draining
+    assert not server.front.is_alive
+
+
+async def test_a_failed_forward_fails_its_callers(server: Server) -> None:
+    """Callers of the failed plan get a failed sequence; the next caller is served."""
+    server.engine.error = RuntimeError("no memory")
+
+    assert await server.outcome(make_submission()) is Outcome.FAILED
+    assert await server.outcome(make_submission()) is Outcome.COMPLETED
+
+
+async def test_a_dead_thread_is_visible_and_nobody_waits(server: Server) -> None:
+    """When the thread dies, callers in flight hear of a failure, later ones are refused at once."""
+    flying = asyncio.ensure_future(server.outcome(make_submission(max_steps=ENDLESS)))
+    await server.until(lambda: server.core.batcher.pool.used > 0)
+    server.engine.error = SystemExit("broken")
+
+    async with asyncio.timeout(PATIENCE_S):
+        assert await flying is Outcome.FAILED
+        await server.until(lambda: not server.front.is_alive)
+        with pytest.raises(EngineStoppedError):
+            await server.outcome(make_submission())
+
+
+def test_a_loop_closed_meanwhile_does_not_hurt_the_thread(caplog: pytest.LogCaptureFixture) -> None:
+    """Notices for a loop that is gone are dropped, and the front serves the next loop."""
+    caplog.set_level(logging.CRITICAL)
+    server = Server()
+
+    async def abandon() -> None:
+        # Left running on purpose: nothing is closed, the loop just ends.
+        iterator = server.front.run(make_submission(max_tokens=80, max_steps=100, snapshots=True))
+        await anext(iterator)
+        abandoned.append(iterator)
+
+    abandoned: list[object] = []
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(abandon())
+    loop.close()
+
+    async def serve_another() -> None:
+        assert await server.outcome(make_submission()) is Outcome.COMPLETED
+        await server.until(server.holds_nothing)
+        assert server.front.is_alive
+
+    asyncio.run(serve_another())
+    server.front._thread.stop()
+    abandoned.clear()
