@@ -2,22 +2,25 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+import threading
+from collections.abc import AsyncIterator
 from contextlib import aclosing
+from dataclasses import replace
 
 import pytest
 
 from unmask.core.errors import EngineStoppedError
 from unmask.core.front import Front, Kind, Notice
 from unmask.errors import ContextLengthError, DrainingError, QueueFullError
+from unmask.plan import CanvasTask, DecodeTask, Row, RowResult
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Submission
 from unmask.testing.cores import make_core
-from unmask.testing.fake_engine import FakeEngine
+from unmask.testing.fake_engine import FakeEngine, fill
 from unmask.testing.submissions import make_submission
+from unmask.testing.waiting import until
 from unmask.types import Outcome
 
-SETTINGS = SchedSettings(pages=64, page_size=8)
 ENDLESS = 10**9
 PATIENCE_S = 30.0
 
@@ -26,10 +29,17 @@ class Server:
     """A front and what is behind it."""
 
     def __init__(self, *, queue_limit: int = 100, max_rows: int = 16) -> None:
-        self.engine = FakeEngine()
+        # Once set, every canvas finishes at its next step.
+        self.finish = threading.Event()
+        self.engine = FakeEngine(self._fill)
         settings = SchedSettings(pages=64, page_size=8, max_rows=max_rows)
         self.core = make_core(self.engine, settings, queue_limit=queue_limit)
         self.front = Front(self.core)
+
+    def _fill(self, _row: Row, task: CanvasTask | DecodeTask) -> RowResult:
+        if isinstance(task, CanvasTask) and self.finish.is_set():
+            task = replace(task, steps_left=1)
+        return fill(task, 9)
 
     async def outcome(self, submission: Submission) -> Outcome | None:
         """Run a request to its end."""
@@ -38,11 +48,9 @@ class Server:
         assert notices[-1].sequence is not None
         return notices[-1].sequence.outcome
 
-    async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait until the engine thread has made something true."""
-        async with asyncio.timeout(PATIENCE_S):
-            while not condition():
-                await asyncio.sleep(0.001)
+    def is_running(self) -> bool:
+        """Tell whether something has been let in."""
+        return self.core.batcher.pool.used > 0
 
     def holds_nothing(self) -> bool:
         """Tell whether every sequence and page is gone."""
@@ -87,18 +95,18 @@ async def test_closing_the_iterator_aborts(server: Server) -> None:
     notice = await first_notice(server, make_submission(max_steps=ENDLESS, snapshots=True))
 
     assert notice.kind is Kind.STEPPED
-    await server.until(server.holds_nothing)
+    await until(server.holds_nothing)
 
 
 async def test_cancelling_while_waiting_aborts(server: Server) -> None:
     """A caller cancelled between two notices is one that stops listening."""
     task = asyncio.ensure_future(server.outcome(make_submission(max_steps=ENDLESS)))
-    await server.until(lambda: server.core.batcher.pool.used > 0)
+    await until(server.is_running)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
 
-    await server.until(server.holds_nothing)
+    await until(server.holds_nothing)
 
 
 async def test_cancelling_before_the_submission_is_taken(server: Server) -> None:
@@ -120,7 +128,7 @@ async def test_cancelling_before_the_submission_is_taken(server: Server) -> None
         await task
     gate.set()
 
-    await server.until(server.holds_nothing)
+    await until(server.holds_nothing)
     assert await server.outcome(make_submission()) is Outcome.COMPLETED
 
 
@@ -145,9 +153,9 @@ async def test_a_full_queue_reaches_the_caller() -> None:
     """With one row and a queue of one, the third request is refused and the others are served."""
     server = Server(queue_limit=1, max_rows=1)
     running = asyncio.ensure_future(server.outcome(make_submission(max_steps=ENDLESS)))
-    await server.until(lambda: server.core.batcher.pool.used > 0)
+    await until(server.is_running)
     waiting = asyncio.ensure_future(server.outcome(make_submission()))
-    await server.until(lambda: len(server.core.batcher.waiting) > 0)
+    await until(lambda: len(server.core.batcher.waiting) > 0)
     with pytest.raises(QueueFullError):
         await server.outcome(make_submission())
     running.cancel()
@@ -158,12 +166,13 @@ async def test_a_full_queue_reaches_the_caller() -> None:
 
 async def test_draining_finishes_what_runs_and_refuses_the_rest(server: Server) -> None:
     """A request in flight ends by itself, a new one is turned away, and the thread stops."""
-    running = asyncio.ensure_future(server.outcome(make_submission(max_steps=300)))
-    await server.until(lambda: server.core.batcher.pool.used > 0)
+    running = asyncio.ensure_future(server.outcome(make_submission(max_steps=ENDLESS)))
+    await until(server.is_running)
     draining = asyncio.ensure_future(server.front.drain())
     await asyncio.sleep(0)
     with pytest.raises(DrainingError):
         await server.outcome(make_submission())
+    server.finish.set()
 
     assert await running is Outcome.COMPLETED
     await draining
@@ -181,12 +190,12 @@ async def test_a_failed_forward_fails_its_callers(server: Server) -> None:
 async def test_a_dead_thread_is_visible_and_nobody_waits(server: Server) -> None:
     """When the thread dies, callers in flight hear of a failure, later ones are refused at once."""
     flying = asyncio.ensure_future(server.outcome(make_submission(max_steps=ENDLESS)))
-    await server.until(lambda: server.core.batcher.pool.used > 0)
+    await until(server.is_running)
     server.engine.error = SystemExit("broken")
 
     async with asyncio.timeout(PATIENCE_S):
         assert await flying is Outcome.FAILED
-        await server.until(lambda: not server.front.is_alive)
+        await until(lambda: not server.front.is_alive)
         with pytest.raises(EngineStoppedError):
             await server.outcome(make_submission())
 
@@ -209,7 +218,7 @@ def test_a_loop_closed_meanwhile_does_not_hurt_the_thread(caplog: pytest.LogCapt
 
     async def serve_another() -> None:
         assert await server.outcome(make_submission()) is Outcome.COMPLETED
-        await server.until(server.holds_nothing)
+        await until(server.holds_nothing)
         assert server.front.is_alive
 
     asyncio.run(serve_another())

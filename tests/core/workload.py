@@ -1,22 +1,29 @@
 """Random requests and random ways to run them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from collections.abc import Sequence as Items
+from dataclasses import dataclass, field
+from itertools import count
+from random import Random
 
 from hypothesis import strategies as st
+from torch import Tensor
 
 from unmask.core.core import Core
+from unmask.engine.engine import Engine
 from unmask.engine.network import Network
 from unmask.engine.runner import Runner
+from unmask.plan import CanvasTask, DecodeTask, Plan, PlanRunner, Row, RowResult
 from unmask.sched.admission import pages_needed
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence, Submission
-from unmask.testing.cores import make_core, make_engine
+from unmask.testing.cores import make_core
 from unmask.testing.listeners import RecordingListener
-from unmask.testing.networks import TINY_SHAPE
+from unmask.testing.networks import TINY_ADAPTER, TINY_SHAPE
 from unmask.testing.submissions import make_submission
 from unmask.types import Draft, Mode, Sampling, StrategyChoice, StrategyName
 
+VOCABULARY = range(2, TINY_SHAPE.vocabulary)
 # Prompts begin with a run of this, so that some share pages.
 COMMON = tuple(2 + place * 7 % 61 for place in range(TINY_SHAPE.context_length))
 ALONE = SchedSettings(
@@ -29,6 +36,7 @@ ALONE = SchedSettings(
     fused_prefill=False,
     fused_commit=False,
 )
+LONGEST_RUN = 5_000
 THRESHOLDS: Mapping[StrategyName, tuple[float | None, ...]] = {
     StrategyName.LOW_CONFIDENCE: (None, 0.5, 0.9),
     StrategyName.CONFIDENCE_THRESHOLD: (None, 0.5),
@@ -38,89 +46,75 @@ THRESHOLDS: Mapping[StrategyName, tuple[float | None, ...]] = {
     StrategyName.REMASK: (None, 0.95),
 }
 
-tokens = st.integers(2, TINY_SHAPE.vocabulary - 1)
 
-
-@st.composite
-def prompts(draw: st.DrawFn) -> tuple[int, ...]:
+def draw_prompt(rng: Random) -> tuple[int, ...]:
     """Draw a prompt of one token up to the whole context but one, short ones more often."""
-    longest = draw(st.sampled_from((8, 40, 120, TINY_SHAPE.context_length - 1)))
-    length = draw(st.integers(1, longest))
-    shared = draw(st.integers(0, length))
-    tail = draw(st.lists(tokens, min_size=1, max_size=4))
-    return (COMMON[:shared] + tuple(tail) * length)[:length]
+    length = rng.randint(1, rng.choice((8, 40, 120, TINY_SHAPE.context_length - 1)))
+    shared = rng.randint(0, length)
+    return COMMON[:shared] + tuple(rng.choices(VOCABULARY, k=length - shared))
 
 
-@st.composite
-def drafts(draw: st.DrawFn, canvas_length: int) -> Draft | None:
-    """Draw a start for a canvas, or none."""
-    if draw(st.integers(0, 3)):
-        return None
-    start = tuple(draw(st.lists(st.none() | st.integers(1, 9), max_size=canvas_length)))
-    frozen = draw(st.sets(st.integers(0, len(start) - 1))) if start else set()
-    return Draft(tokens=start, frozen=frozenset(frozen))
+def draw_draft(rng: Random, canvas_length: int) -> Draft:
+    """Draw a start for a canvas."""
+    start = rng.choices((None, *VOCABULARY[:8]), k=rng.randint(0, canvas_length))
+    return Draft(tokens=tuple(start), frozen=frozenset(rng.sample(range(len(start)), rng.randint(0, len(start)))))
 
 
-@st.composite
-def submissions(draw: st.DrawFn) -> Submission:
+def draw_submission(rng: Random) -> Submission:
     """Draw a request that the tiny network can serve."""
-    prompt = draw(prompts())
-    canvas_length = draw(st.sampled_from(TINY_SHAPE.canvas_lengths))
-    room = TINY_SHAPE.context_length - len(prompt)
-    max_tokens = draw(st.integers(1, min(room, 3 * canvas_length)))
-    mode = draw(st.sampled_from((Mode.DIFFUSION,) * 5 + (Mode.AUTOREGRESSIVE,)))
-    name = draw(st.sampled_from(StrategyName))
-    max_steps = draw(st.integers(1, 8))
-    canvases = -(-max_tokens // canvas_length)
-    total = draw(st.none() | st.integers(1, max_steps * canvases))
-    default_total = max_tokens if mode is Mode.AUTOREGRESSIVE else max_steps * canvases
+    prompt = draw_prompt(rng)
+    canvas_length = rng.choice(TINY_SHAPE.canvas_lengths)
+    max_tokens = rng.randint(1, min(TINY_SHAPE.context_length - len(prompt), 4 * canvas_length))
+    mode = rng.choice((*(Mode.DIFFUSION,) * 5, Mode.AUTOREGRESSIVE))
+    name = rng.choice(tuple(StrategyName))
+    max_steps = rng.randint(1, 8)
+    total = max_tokens if mode is Mode.AUTOREGRESSIVE else max_steps * -(-max_tokens // canvas_length)
     return make_submission(
         prompt,
         max_tokens=max_tokens,
         canvas_length=canvas_length,
         max_steps=max_steps,
-        max_total_steps=default_total if total is None else total,
+        max_total_steps=rng.choice((total, total, rng.randint(1, total))),
         mode=mode,
-        strategy=StrategyChoice(name=name, threshold=draw(st.sampled_from(THRESHOLDS[name]))),
+        strategy=StrategyChoice(name=name, threshold=rng.choice(THRESHOLDS[name])),
         sampling=Sampling(
-            temperature=draw(st.sampled_from((0.0, 0.0, 0.7, 1.0))),
-            top_p=draw(st.sampled_from((1.0, 0.9))),
-            seed=draw(st.integers(0, 3)),
+            temperature=rng.choice((0.0, 0.0, 0.7, 1.0)), top_p=rng.choice((1.0, 0.9)), seed=rng.randint(0, 3)
         ),
-        stop=draw(st.sampled_from(((), ("%",), ("')", "0")))),
-        draft=draw(drafts(canvas_length)) if mode is Mode.DIFFUSION else None,
-        trace=draw(st.booleans()),
+        stop=rng.choice(((), (), ("%",), ("')", "0"))),
+        draft=draw_draft(rng, canvas_length) if mode is Mode.DIFFUSION and rng.random() < 0.2 else None,
+        trace=rng.random() < 0.3,
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
-    """A request, the tick before which it arrives, and how many ticks later it is aborted, if it is."""
+    """A request, the tick before which it arrives, and that before which it is aborted, if it is."""
 
     submission: Submission
     tick: int
-    abort_after: int | None
+    aborted_at: int | None
+
+
+def draw_arrivals(rng: Random, number: int) -> list[Arrival]:
+    """Draw requests that arrive in any order, some to be aborted at some point of their life."""
+    arrived = []
+    for _ in range(number):
+        tick = rng.randint(0, 6)
+        aborted_at = tick + rng.choice((0, 1, 2, 3, 5, 8)) if rng.random() < 0.3 else None
+        arrived.append(Arrival(submission=draw_submission(rng), tick=tick, aborted_at=aborted_at))
+    return arrived
+
+
+Case = tuple[list[Arrival], SchedSettings]
 
 
 @st.composite
-def arrivals(draw: st.DrawFn) -> list[Arrival]:
-    """Draw requests that arrive in any order, some to be aborted."""
-    return [
-        Arrival(
-            submission=submission,
-            tick=draw(st.integers(0, 6)),
-            abort_after=draw(st.sampled_from((None, None, None, 0, 1, 2, 5))),
-        )
-        for submission in draw(st.lists(submissions(), min_size=1, max_size=5))
-    ]
-
-
-@st.composite
-def ways(draw: st.DrawFn, arrived: list[Arrival]) -> SchedSettings:
-    """Draw settings under which every request can run, if only alone."""
+def cases(draw: st.DrawFn) -> Case:
+    """Draw requests and settings under which every one of them can run, if only alone."""
+    arrived = draw_arrivals(Random(draw(st.integers(0, 2**64))), draw(st.integers(1, 6)))
     page_size = draw(st.sampled_from((1, 3, 8, 16, 32)))
     largest = max(pages_needed(arrival.submission, page_size) for arrival in arrived)
-    return SchedSettings(
+    settings = SchedSettings(
         pages=largest + draw(st.sampled_from((0, 1, 2 * largest, 4 * largest))),
         page_size=page_size,
         max_rows=draw(st.integers(1, 6)),
@@ -131,51 +125,120 @@ def ways(draw: st.DrawFn, arrived: list[Arrival]) -> SchedSettings:
         fused_commit=draw(st.booleans()),
         lockstep=draw(st.sampled_from((False, False, False, True))),
     )
+    return arrived, settings
 
 
-@dataclass(slots=True)
+Key = tuple[int, int, int]
+
+
+class RecordingRunner:
+    """Runs rows on a network and keeps the logits of each step, by sequence, canvas (−1: decoding) and step."""
+
+    def __init__(self, network: Network, settings: SchedSettings) -> None:
+        self.logits: dict[Key, Tensor] = {}
+        self._runner = Runner(network, pages=settings.pages, page_size=settings.page_size)
+
+    def forward(self, rows: Items[Row]) -> Tensor:
+        """Run the rows."""
+        logits = self._runner.forward(rows)
+        first = 0
+        for row in rows:
+            match row.task:
+                case CanvasTask():
+                    key, count = (row.sequence, row.task.index, row.task.step), len(row.task.asked)
+                case DecodeTask():
+                    key, count = (row.sequence, -1, row.task.index), 1
+                case None:
+                    continue
+            # A row that lockstep computes for nothing is no step.
+            self.logits.setdefault(key, logits[first : first + count].clone())
+            first += count
+        return logits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepTaken:
+    """A row of a forward and its result."""
+
+    row: Row
+    result: RowResult
+
+
+class WatchedEngine:
+    """Runs plans and keeps every step."""
+
+    def __init__(self, engine: PlanRunner) -> None:
+        self.steps: list[StepTaken] = []
+        self._engine = engine
+
+    def run(self, plan: Plan) -> tuple[RowResult, ...]:
+        """Run the plan."""
+        results = self._engine.run(plan)
+        self.steps += [StepTaken(row=row, result=result) for row, result in zip(plan.rows, results, strict=True)]
+        return results
+
+
+@dataclass(slots=True, kw_only=True)
 class Run:
-    """What became of arrivals under some settings: the core after all ended, and each one's listener."""
+    """What became of arrivals under some settings, in the order they were given."""
 
     core: Core
-    listeners: list[RecordingListener]
-    ticks_to_abort: list[int]
+    runner: RecordingRunner
+    engine: WatchedEngine
+    arrived: list[Arrival]
+    listeners: list[RecordingListener] = field(default_factory=list)
+    ids: dict[int, int] = field(default_factory=dict)
+    late_aborts: list[int] = field(default_factory=list)
 
     @property
     def sequences(self) -> list[Sequence]:
-        """The ended sequences, in the order of the arrivals."""
+        """The ended sequences."""
         return [listener.endings[0] for listener in self.listeners]
 
+    def logits(self, index: int) -> dict[tuple[int, int], Tensor]:
+        """Return the logits of one request, by canvas and step."""
+        return {
+            (canvas, step): logits
+            for (number, canvas, step), logits in self.runner.logits.items()
+            if number == self.ids[index]
+        }
 
-def run(network: Network, arrived: list[Arrival], settings: SchedSettings) -> Run:
-    """Run arrivals to their ends; asks for each abort when it is due."""
-    core = make_core(make_engine(network, settings), settings)
-    listeners = [RecordingListener() for _ in arrived]
-    ids: dict[int, int] = {}
-    late: list[int] = []
-    tick = 0
-    while len(ids) < len(arrived) or not core.is_idle:
-        for index, arrival in enumerate(arrived):
+    def tick(self, tick: int) -> None:
+        """Submit and abort what is due before a tick, then run it."""
+        for index, arrival in enumerate(self.arrived):
             if arrival.tick == tick:
-                ids[index] = core.submit(arrival.submission, listeners[index])
-        aborted = [
-            index
-            for index, arrival in enumerate(arrived)
-            if arrival.abort_after is not None and tick == arrival.tick + arrival.abort_after
-        ]
-        for index in aborted:
-            core.abort(ids[index])
-        core.tick()
-        late += [index for index in aborted if not listeners[index].endings]
-        tick += 1
-        assert tick < 5_000, "a run comes to its end"
-    return Run(core=core, listeners=listeners, ticks_to_abort=late)
+                self.ids[index] = self.core.submit(arrival.submission, self.listeners[index])
+        due = [index for index, arrival in enumerate(self.arrived) if arrival.aborted_at == tick]
+        for index in due:
+            self.core.abort(self.ids[index])
+        self.core.tick()
+        self.late_aborts += [index for index in due if not self.listeners[index].endings]
 
 
-def run_alone(network: Network, submission: Submission) -> Sequence:
+def run(
+    network: Network, arrived: list[Arrival], settings: SchedSettings, each_tick: Callable[[Core], None] | None = None
+) -> Run:
+    """Run arrivals to their ends; asks for each abort when it is due, and calls ``each_tick`` after every tick."""
+    runner = RecordingRunner(network, settings)
+    engine = WatchedEngine(Engine(runner, TINY_ADAPTER))
+    core = make_core(engine, settings)
+    result = Run(
+        core=core,
+        runner=runner,
+        engine=engine,
+        arrived=arrived,
+        listeners=[RecordingListener() for _ in arrived],
+    )
+    for tick in count():
+        result.tick(tick)
+        if each_tick is not None:
+            each_tick(core)
+        if len(result.ids) == len(arrived) and core.is_idle:
+            return result
+        assert tick < LONGEST_RUN, "a run comes to its end"
+    raise AssertionError
+
+
+def alone(network: Network, submission: Submission) -> Run:
     """Run one request with nothing shared, split or fused."""
-    (sequence,) = run(network, [Arrival(submission=submission, tick=0, abort_after=None)], ALONE).sequences
-    return sequence
-
-
-__all__ = ["ALONE", "Arrival", "Run", "Runner", "arrivals", "replace", "run", "run_alone", "submissions", "ways"]
+    return run(network, [Arrival(submission=submission, tick=0, aborted_at=None)], ALONE)

@@ -8,7 +8,7 @@ import numpy as np
 from unmask.tasks.item import Split
 from unmask.tasks.registry import all_tasks
 from unmask.text.tokenizer import Special, packaged_tokenizer
-from unmask.train.batch import AFTER_END_WEIGHT, COPIES, ROUND_LENGTH, make_micro_batches, pack
+from unmask.train.batch import AFTER_END_WEIGHT, COPIES, FEW_COPIES, ROUND_LENGTH, make_micro_batches, pack
 from unmask.train.document import Copy, Document, item_document, task_order
 
 TOKENIZER = packaged_tokenizer()
@@ -74,6 +74,12 @@ def test_every_document_is_packed_once() -> None:
     assert packed.total() == len(documents)
     for batch in batches:
         assert batch.canvases.shape[:2] == batch.starts.shape == (len(batch.text), COPIES[batch.canvases.shape[2]])
+
+
+def test_documents_may_have_fewer_copies() -> None:
+    """How many canvases a document gets is the caller's choice, by canvas length."""
+    for batch in make_micro_batches(Random(1), items(12), {8: 0.5, 32: 0.5}, 4096, FEW_COPIES):
+        assert batch.starts.shape == (len(batch.text), FEW_COPIES[batch.canvases.shape[2]])
 
 
 def test_micro_batches_keep_to_their_size() -> None:

@@ -21,6 +21,7 @@ from unmask.train.document import (
     draw_copies,
     item_document,
     recall_document,
+    repeat_document,
     task_order,
 )
 
@@ -71,6 +72,18 @@ def test_recall_repeats_the_prompts_facts_in_another_order() -> None:
         assert not any(is_held_out(fact.value) or is_held_out(fact.subject) for fact in given)
         assert document.task == RECALL
     assert moved > 30
+
+
+def test_repetition_says_the_prompt_again() -> None:
+    """The lesson of repetition is names, and the same names again."""
+    rng = Random(1)
+    for _ in range(20):
+        document = repeat_document(TOKENIZER, rng)
+        names = TOKENIZER.decode(document.prompt)
+        assert document.task == REPEAT
+        assert TOKENIZER.decode(document.answer) == names
+        assert not any(map(is_held_out, names.split()))
+        assert document.answer[-1] == Special.END
 
 
 def test_task_order_is_every_task_and_recall() -> None:

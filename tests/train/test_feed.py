@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 from tests.train.small import small_plan
+from unmask.tasks.registry import all_tasks
+from unmask.tasks.spec import load_spec
 from unmask.text.tokenizer import packaged_tokenizer
 from unmask.train.batch import MicroBatch
 from unmask.train.document import RECALL, REPEAT, task_order
@@ -64,14 +66,25 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-@pytest.mark.parametrize("step", [0, 799, 800, 5000])
 @pytest.mark.parametrize("documents", [8, 32, 64])
-def test_every_task_is_in_every_step(step: int, documents: int) -> None:
-    """Each task type has a document in every step, however small its share, and recall is added."""
-    counts = step_counts(small_plan(documents=documents), step)
-    assert tuple(counts) == ("lookup", "dialogue", "extract", "arithmetic", "sort", "latin", RECALL, REPEAT)
-    assert min(count for task, count in counts.items() if task not in (RECALL, REPEAT)) >= 1
-    assert abs(sum(counts.values()) - documents) <= 6
+def test_every_task_is_in_every_step(documents: int) -> None:
+    """Each task type has a document in every step, the warm-up's too, however small its share."""
+    plan = small_plan(documents=documents)
+    for step in (0, plan.warm_up_steps - 1, plan.warm_up_steps, 10_000):
+        counts = step_counts(plan, step)
+        assert tuple(counts) == task_order()
+        assert min(counts[task] for task in all_tasks()) >= 1
+        assert abs(sum(counts.values()) - documents) <= len(all_tasks())
+
+
+def test_after_the_warm_up_the_mixture_is_the_frozen_one() -> None:
+    """Task types have the shares of the spec, to the rounding of a step's documents."""
+    plan = recipe("tiny", 1).feed
+    counts = step_counts(plan, plan.warm_up_steps)
+    documents = sum(counts[task] for task in all_tasks())
+    mixture = load_spec().mixture
+    for task, weight in zip(mixture.values, mixture.weights, strict=True):
+        assert abs(counts[task] - documents * weight / sum(mixture.weights)) <= 1
 
 
 def test_recall_leads_and_then_recedes() -> None:

@@ -40,6 +40,13 @@ def test_a_line_that_is_not_whole_is_skipped(tail: str, tmp_path: Path) -> None:
     assert read_log(path) == (entry(50), entry(100))
 
 
+def test_a_task_without_tokens_has_no_figures(tmp_path: Path) -> None:
+    """A row of zeros is a task that the steps did not hold, not one with a loss of zero."""
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"step": 50, "seconds": 9, "tasks": [["sort", 1.5, 0.5, 1.25, 0.75], ["recall", 0, 0, 0, 0]]}\n')
+    assert [row.task for row in read_log(path)[0].tasks] == ["sort"]
+
+
 def test_steps_logged_again_count_once(tmp_path: Path) -> None:
     """After a resume from an older checkpoint the later lines stand."""
     path = tmp_path / "log.jsonl"

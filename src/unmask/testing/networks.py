@@ -14,14 +14,22 @@ TINY_ADAPTER = Adapter(mask=0, end=1, forbidden=(0,))
 FIRST_LETTER = 32
 
 
-def make_network(shape: Shape = TINY_SHAPE, *, seed: int = 0, sharpness: float = 6.0) -> Network:
-    """Return an untrained network; the sharper, the surer it is of its tokens."""
+def make_network(shape: Shape = TINY_SHAPE, *, seed: int = 0, sharpness: float = 6.0, ending: float = 0.65) -> Network:
+    """Return an untrained network.
+
+    Args:
+        shape: its sizes.
+        seed: what its weights are drawn from.
+        sharpness: how sure it is of its tokens.
+        ending: how readily it ends a text, 1 being as readily as it draws any other token.
+    """
     state = torch.random.get_rng_state()
     torch.manual_seed(seed)
     network = Network(shape)
     torch.random.set_rng_state(state)
     with torch.no_grad():
         network.head.weight.mul_(sharpness)
+        network.head.weight[TINY_ADAPTER.end].mul_(ending)
     return network
 
 

@@ -83,11 +83,10 @@ def _line(entry: LogEntry) -> str:
 def _parse(line: str) -> LogEntry | None:
     try:
         raw = json.loads(line)
-        return LogEntry(
-            step=int(raw["step"]),
-            seconds=float(raw["seconds"]),
-            tasks=tuple(_figures(*row) for row in raw["tasks"]),
-        )
+        tasks = [_figures(*row) for row in raw["tasks"]]
+        # No loss at all: there was no token of the task, which is no measurement.
+        measured = tuple(figures for figures in tasks if figures.canvas_loss or figures.causal_loss)
+        return LogEntry(step=int(raw["step"]), seconds=float(raw["seconds"]), tasks=measured)
     except (ValueError, TypeError, KeyError):
         return None
 
