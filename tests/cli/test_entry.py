@@ -78,8 +78,16 @@ def test_train_is_parsed() -> None:
     """All that training needs is in the arguments."""
     given = ["train", "nano", "--minutes", "2.5", "--steps", "10", "--resume", "--folder", "runs/x", "--seed", "3"]
 
-    assert build_parser().parse_args([*given, "--json"]) == Namespace(
-        command="train", name="nano", minutes=2.5, steps=10, resume=True, folder=Path("runs/x"), seed=3, json=True
+    assert build_parser().parse_args([*given, "--json", "--weights", "w.safetensors"]) == Namespace(
+        command="train",
+        name="nano",
+        minutes=2.5,
+        steps=10,
+        resume=True,
+        weights=Path("w.safetensors"),
+        folder=Path("runs/x"),
+        seed=3,
+        json=True,
     )
 
 

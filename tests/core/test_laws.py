@@ -1,12 +1,13 @@
 """The engine's five laws, over random requests run in random ways."""
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 import torch
 from hypothesis import given, settings
 
-from tests.core.workload import ALONE, Arrival, Case, alone, cases, run
+from tests.core.workload import ALONE, Arrival, Case, alone, cases, draw_arrivals, run
 from unmask.core.core import Core
 from unmask.errors import ContextLengthError
 from unmask.plan import CanvasResult, CanvasTask
@@ -15,9 +16,9 @@ from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence, Submission
 from unmask.testing.cores import make_core, make_engine, run_all
 from unmask.testing.listeners import RecordingListener
-from unmask.testing.networks import TINY_ADAPTER, TINY_SHAPE, make_network
+from unmask.testing.networks import TINY_ADAPTER, make_network
 from unmask.testing.submissions import make_submission
-from unmask.types import Mode, Outcome, Sampling, StrategyChoice, StrategyName
+from unmask.types import ExitReason, FinishReason, Mode, Outcome, Sampling, StrategyChoice, StrategyName
 
 NETWORK = make_network()
 TOLERANCE = 1e-5
@@ -216,7 +217,12 @@ def test_seeds_do_not_matter_without_a_temperature() -> None:
 
 
 def test_the_workload_reaches_what_it_should() -> None:
-    """The random requests above use the tiny network as it is: nothing here would pass because nothing ran."""
-    assert TINY_SHAPE.context_length == ALONE.pages * ALONE.page_size
-    (sequence,) = alone(NETWORK, drawn(1)).sequences
-    assert len(set(sequence.output)) > 4
+    """Among the random requests are all kinds of ends, texts of several canvases, and prompts found in the cache."""
+    way = SchedSettings(pages=200, page_size=8, max_rows=6)
+    ended = [sequence for seed in range(8) for sequence in run(NETWORK, draw_arrivals(Random(seed), 6), way).sequences]
+
+    assert {sequence.exit_reason for sequence in ended} == set(ExitReason) - {ExitReason.FAILED}
+    assert {sequence.finish_reason for sequence in ended} == {None, *FinishReason}
+    assert {sequence.canvases for sequence in ended} >= {0, 1, 2, 3}
+    assert {sequence.submission.strategy.name for sequence in ended} == set(StrategyName)
+    assert any(sequence.cached_tokens for sequence in ended)

@@ -22,7 +22,8 @@ FILES = ("model.safetensors", "model-card.md", "loss.png", "accuracy.png")
 
 def arguments(folder: Path, **changes: object) -> argparse.Namespace:
     """Return what the command line gives for two steps."""
-    given = {"name": "nano", "minutes": 1.0, "steps": 2, "resume": False, "folder": folder, "seed": 1, "json": False}
+    given = {"name": "nano", "minutes": 1.0, "steps": 2, "folder": folder, "seed": 1}
+    given |= {"resume": False, "weights": None, "json": False}
     return argparse.Namespace(**{**given, **changes})
 
 

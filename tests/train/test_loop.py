@@ -8,6 +8,7 @@ import torch
 
 from tests.train.small import CPU, fresh, small_recipe
 from unmask.engine.network import Network
+from unmask.engine.weights import save_weights
 from unmask.errors import CheckpointError, ConfigError
 from unmask.tasks.registry import all_tasks
 from unmask.testing.manual_clock import ManualClock
@@ -184,3 +185,27 @@ def test_compiling_needs_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_device_is_one_there_is() -> None:
     """Training goes to a GPU where there is one."""
     assert choose_device().type == ("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def test_a_run_may_start_from_weights(tmp_path: Path) -> None:
+    """With weights to start from, a new run trains those; of another shape they are refused."""
+    save_weights(tmp_path / "old.safetensors", fresh(seed=3), name="nano")
+    begun = train(
+        RECIPE,
+        make_run(tmp_path / "run", weights=tmp_path / "old.safetensors"),
+        lambda _: None,
+        clock=ManualClock(),
+        stopped=lambda: True,
+    )
+
+    expected = [value.half().float() for value in weights(fresh(seed=3))]
+    assert all(torch.equal(found, wanted) for found, wanted in zip(weights(begun.network), expected, strict=True))
+
+    other = replace(RECIPE, shape=replace(RECIPE.shape, hidden=64))
+    with pytest.raises(ConfigError, match="another shape"):
+        train(
+            other,
+            make_run(tmp_path / "other", weights=tmp_path / "old.safetensors"),
+            lambda _: None,
+            clock=ManualClock(),
+        )

@@ -6,7 +6,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
@@ -32,12 +32,15 @@ def run(args: argparse.Namespace) -> int:
     """Train the model ``args`` describe; returns the exit code.
 
     Attributes read: ``name``, ``minutes``, ``steps`` (or ``None``), ``resume``,
-    ``folder``, ``seed``, ``json``.
+    ``folder``, ``seed``, ``weights`` (or ``None``), ``json``.
 
     Raises:
         UnmaskError: an argument is wrong, or state could not be read, made or written.
     """
     chosen = recipe(args.name, args.seed)
+    if args.weights is not None:
+        # Weights that answer have learnt to copy.
+        chosen = replace(chosen, feed=replace(chosen.feed, warm_up_steps=0))
     planned = _plan(args)
     console = Console(stderr=True)
     with _stop_on_signal() as stop, make_display(console, chosen.name) as display:
@@ -62,6 +65,7 @@ def _plan(args: argparse.Namespace) -> Run:
         minutes=args.minutes,
         steps=args.steps,
         resume=args.resume,
+        weights=args.weights,
         compiled=long and can_compile(device),
         # An accelerator is done with a step long before one process has made the next.
         feeders=1 if device.type == "cpu" else 6,

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from unmask.clock import Clock
 from unmask.engine.network import Network
+from unmask.engine.weights import load_weights
 from unmask.errors import CheckpointError, ConfigError
 from unmask.train.checkpoint import Progress, load_checkpoint, save_checkpoint
 from unmask.train.dense import DensePass
@@ -36,12 +37,15 @@ class Run:
 
     The length counts what was trained before a resume, so that a run that was
     interrupted and resumed with the same length is the run it would have been.
+    A new run starts from ``weights`` where they are given: how to go on when
+    the state of the run that made them is lost.
     """
 
     folder: Path
     minutes: float
     steps: int | None = None
     resume: bool = False
+    weights: Path | None = None
     compiled: bool = True
     feeders: int = 1
 
@@ -112,7 +116,8 @@ def train(
 
     Raises:
         CheckpointError: state cannot be read or written.
-        ConfigError: a new run would overwrite another one.
+        ConfigError: a new run would overwrite another one, or start from weights of another shape.
+        WeightsError: the weights to start from are damaged.
         FeedError: making training data failed.
     """
     network = make_network(recipe, choose_device())
@@ -174,7 +179,18 @@ def _begin(recipe: Recipe, run: Run, network: Network, optimisers: Sequence[torc
         run.log.unlink(missing_ok=True)
     except OSError as error:
         raise CheckpointError(f"cannot use the folder {str(run.folder)!r}: {error}; name another --folder") from error
+    if run.weights is not None:
+        _start_from(run.weights, network)
     return Progress()
+
+
+def _start_from(weights: Path, network: Network) -> None:
+    loaded = load_weights(weights)
+    if loaded.network.shape != network.shape:
+        raise ConfigError(
+            f"{str(weights)!r} holds a model of another shape; train that one, or start without", param="weights"
+        )
+    network.load_state_dict(loaded.network.state_dict())
 
 
 def _log(path: Path, progress: Progress, sums: Tensor) -> tuple[TaskFigures, ...]:
