@@ -1,10 +1,13 @@
 """A tick of the engine: which positions are decided, when a canvas is finished, and what is recorded."""
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
 from unmask.engine.engine import Engine
+from unmask.engine.signals import Needs, Signals
+from unmask.engine.strategies.base import CanvasView, Strategy, Update
 from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Plan, Row, RowResult, TokenResult
 from unmask.testing.canvas_tasks import make_canvas_task
 from unmask.testing.fake_runner import FakeRunner, logits_for
@@ -120,6 +123,44 @@ def test_frozen_positions_stay_whatever_the_strategy_reopens() -> None:
     assert result.tokens == (5, MASK, 8, MASK)
 
 
+class Everything:
+    """A strategy that asks for all there is: every position revealed, every position reopened."""
+
+    needs = Needs()
+
+    def __init__(self, *, reveals: bool = True) -> None:
+        self.reveals = reveals
+
+    def step(self, canvas: CanvasView, signals: Signals, state: object) -> Update:
+        """Mark all positions."""
+        everything = np.ones_like(canvas.open)
+        return Update(revealed=everything if self.reveals else ~everything, reopened=everything)
+
+
+def choosing(strategy: Strategy, task: CanvasTask, says: list[int]) -> CanvasResult:
+    """Run one step of a canvas by a strategy of the test's own."""
+    engine = Engine(FakeRunner(logits_for(says, [2.0] * len(says), VOCABULARY)), TINY_ADAPTER)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "_strategy", lambda _: strategy)
+        (result,) = engine.run(Plan(rows=(row_of(task),)))
+    assert isinstance(result, CanvasResult)
+    return result
+
+
+def test_a_strategy_can_do_no_more_than_it_may() -> None:
+    """Only candidates are revealed; only what was fixed before and is not frozen is reopened."""
+    task = make_canvas_task([5, 6, MASK, MASK, MASK], frozen=frozenset({0}))
+    result = choosing(Everything(), task, [9, 9, 7, END, 8])
+
+    assert result.tokens == (5, MASK, 7, END, MASK)
+
+
+def test_a_strategy_that_reveals_nothing_is_a_mistake() -> None:
+    """A step without progress would go on for ever, so it is an error at once."""
+    with pytest.raises(AssertionError, match="at least one candidate"):
+        choosing(Everything(reveals=False), make_canvas_task([MASK] * 2), [5, 6])
+
+
 def test_reopened_positions_keep_a_canvas_going() -> None:
     """A step that decides the rest and reopens one position has not converged."""
     task = make_canvas_task([5, MASK], strategy=StrategyChoice(name=StrategyName.REMASK, threshold=2.0), steps_left=2)
@@ -156,6 +197,17 @@ def test_every_row_gets_its_own_result() -> None:
 def test_a_plan_that_only_appends_has_no_results() -> None:
     """Rows without a task give nothing."""
     assert run(torch.empty(0, VOCABULARY), None, None) == (None, None)
+
+
+def test_idle_rows_are_computed_and_ignored() -> None:
+    """Lockstep's idle rows come last in the forward and change no result."""
+    task = make_canvas_task([MASK] * 2, steps_left=1)
+    runner = FakeRunner(logits_for([5, 6, 7, 8], [2.0] * 4, VOCABULARY))
+    (result,) = Engine(runner, TINY_ADAPTER).run(Plan(rows=(row_of(task),), idle=(row_of(task, append=(3,)),)))
+
+    assert isinstance(result, CanvasResult)
+    assert result.tokens == (5, 6)
+    assert [row.append for row in runner.rows[0]] == [(), (3,)]
 
 
 def test_state_travels_with_the_canvas() -> None:

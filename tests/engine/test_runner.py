@@ -2,6 +2,7 @@
 
 from random import Random
 
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -86,6 +87,31 @@ def test_rows_equal_a_full_forward(sequences: list[Life], page_size: int, order:
             if index < len(life)
         ]
         step(NETWORK, runner, lived, rows)
+
+
+@pytest.mark.parametrize("end", [63, 64, 65, 96, 97, 128, 256])
+def test_rows_that_end_at_a_rung(end: int) -> None:
+    """A row whose keys fill a rounded length exactly, or are one more or less, loses none of them."""
+    runner = Runner(NETWORK, pages=16, page_size=16)
+    canvas = make_canvas_task((0,) * 8)
+    prompt = tuple(VOCABULARY[place % 60] for place in range(end - 8))
+    step(NETWORK, runner, [[]], [Row(sequence=0, start=0, append=prompt, pages=tuple(range(16)), task=canvas)])
+
+
+@pytest.mark.parametrize("asked", [(), (3,), (0, 5, 7), (1, 2, 3, 4, 5, 6)])
+def test_only_asked_positions_have_logits(asked: tuple[int, ...]) -> None:
+    """Of a canvas, those positions are returned that are asked for, in order, beside other rows."""
+    runner = Runner(NETWORK, pages=4, page_size=16)
+    tokens = (9, 0, 0, 8, 7, 0, 0, 6)
+    rows = [
+        Row(sequence=0, start=0, append=(5, 6), pages=(0, 1), task=make_canvas_task(tokens, asked=asked)),
+        Row(sequence=1, start=0, append=(7,), pages=(2, 3), task=make_canvas_task(tokens)),
+    ]
+    logits = runner.forward(rows)
+
+    assert logits.shape[0] == len(asked) + 8
+    assert close(logits[: len(asked)], dense_logits(NETWORK, (5, 6), tokens)[[2 + place for place in asked]])
+    assert close(logits[len(asked) :], dense_logits(NETWORK, (7,), tokens)[1:])
 
 
 def test_a_canvas_leaves_nothing_behind() -> None:

@@ -104,6 +104,16 @@ def test_a_tick_appends_no_more_prompt_than_it_may() -> None:
         assert sum(len(row.append) for row in plan.rows) <= SETTINGS.prefill_tokens
 
 
+def test_a_commit_takes_no_room_from_prompts() -> None:
+    """A finished canvas is appended beside a prompt that needs the tick's whole room."""
+    ticking = Ticking()
+    ticking.add(make_submission(prompt_of(2), max_tokens=16, max_steps=1))
+    ticking.tick()
+    ticking.add(make_submission(prompt_of(16)))
+
+    assert [len(row.append) for row in ticking.tick().rows] == [8, 16]
+
+
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=6))
 def test_no_prompt_starves(lengths: list[int]) -> None:
     """A prompt is done no later than if every one before it, and its own chunks, had their ticks alone."""

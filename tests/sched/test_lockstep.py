@@ -55,3 +55,13 @@ def test_everything_ends_and_returns_its_pages() -> None:
 
     assert len(ticking.ended) == 5
     assert ticking.batcher.pool.used == 0
+
+
+def test_pages_are_never_shared() -> None:
+    """What is computed for nothing is written somewhere, so no page is found again by its content."""
+    ticking = Ticking(replace(LOCKSTEP, prefix_cache=True))
+    for _ in range(2):
+        again = ticking.add(make_submission(prompt_of(16), max_steps=1))
+        ticking.finish()
+
+    assert again.cached_tokens == 0

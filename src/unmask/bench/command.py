@@ -1,10 +1,13 @@
 """``unmask bench``: runs benches, prints a table and a picture, judges targets."""
 
 import argparse
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import torch
 from rich.console import Console
@@ -12,11 +15,12 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from unmask.bench.engine_bench import run_engine_bench
 from unmask.bench.model_bench import Bench, run_model_bench
-from unmask.bench.pictures import save_pictures
+from unmask.bench.pictures import check_pictures, save_pictures
 from unmask.bench.report import BenchReport, commit, record_lines, to_json
 from unmask.bench.table import print_report
 from unmask.clock import Clock, SystemClock
 from unmask.engine.weights import LoadedModel, load_weights, packaged_weights
+from unmask.errors import UnmaskError
 from unmask.text.tokenizer import TextTokenizer, packaged_tokenizer
 
 MODEL = "tiny"
@@ -37,30 +41,63 @@ class Machine:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the benches that ``args`` names; returns 0 when every target holds, 1 when one does not."""
+    """Run the benches that ``args`` names.
+
+    Returns:
+        0 when every target holds (and after ``--quick``, which decides nothing), 1 when one does not, 3 when one
+        could not be judged.
+
+    Raises:
+        UnmaskError: the records or pictures could not be written; said before anything is measured.
+    """
     console = Console(stderr=True)
     machine = Machine(model=load_weights(packaged_weights(MODEL)), tokenizer=packaged_tokenizer(), clock=SystemClock())
-    reports = [_run_one(name, machine, args, console) for name in _chosen(args.name)]
-    if args.records is not None:
-        args.records.write_bytes(b"".join(record_lines(report.records) for report in reports))
+    keep = not args.quick and commit() is not None and RESULTS.is_dir()
+    if keep:
+        check_pictures()
+    reports: list[BenchReport] = []
+    with _records_file(args.records) as records:
+        for name in _chosen(args.name):
+            report = _measure(name, machine, args, console)
+            records.write(record_lines(report.records))
+            if not args.json:
+                print_report(report, Console())
+            if keep:
+                _keep(report, console)
+            reports.append(report)
     if args.json:
-        body = (
-            to_json(reports[0]) if len(reports) == 1 else b'{"benches": [' + b",\n".join(map(to_json, reports)) + b"]}"
-        )
-        sys.stdout.write(body.decode() + "\n")
-    else:
-        for report in reports:
-            print_report(report, Console())
-    if any(entry.bound is None for report in reports for entry in report.must_reach):
+        sys.stdout.write(_json(reports) + "\n")
+    return HELD if args.quick else _verdict(reports)
+
+
+def _verdict(reports: Sequence[BenchReport]) -> int:
+    entries = [entry for report in reports for entry in report.must_reach]
+    if any(entry.bound is None for entry in entries):
         return COULD_NOT_MEASURE
-    return HELD if all(entry.holds for report in reports for entry in report.must_reach) else MISSED
+    return HELD if all(entry.holds for entry in entries) else MISSED
 
 
 def _chosen(name: str) -> tuple[str, ...]:
     return tuple(BENCHES) if name == "all" else (name,)
 
 
-def _run_one(name: str, machine: Machine, args: argparse.Namespace, console: Console) -> BenchReport:
+@contextmanager
+def _records_file(path: Path | None) -> Iterator[IO[bytes]]:
+    try:
+        with Path(os.devnull if path is None else path).open("wb") as file:
+            yield file
+    except OSError as error:
+        raise UnmaskError(f"cannot write the records {str(path)!r}: {error}; name another file") from error
+
+
+def _json(reports: Sequence[BenchReport]) -> str:
+    """Return one object: the report, or all of them under ``benches``."""
+    if len(reports) == 1:
+        return to_json(reports[0]).decode()
+    return '{"benches": [' + ",\n".join(to_json(report).decode() for report in reports) + "]}"
+
+
+def _measure(name: str, machine: Machine, args: argparse.Namespace, console: Console) -> BenchReport:
     columns = (TextColumn("bench {task.fields[bench]}: {task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("starting", total=1.0, bench=name)
@@ -71,11 +108,14 @@ def _run_one(name: str, machine: Machine, args: argparse.Namespace, console: Con
         report = BENCHES[name](machine, args.seed, args.quick, watch)
     if args.quick:
         console.print("[yellow]--quick: these figures decide nothing[/yellow]")
-    elif commit() is not None and RESULTS.is_dir():
-        # Run from a checkout, a full run is kept: result and pictures go where the README reads them.
-        (RESULTS / f"{name}.json").write_bytes(to_json(report) + b"\n")
-        console.print("kept: " + ", ".join(map(str, (RESULTS / f"{name}.json", *save_pictures(report, RESULTS)))))
     return report
+
+
+def _keep(report: BenchReport, console: Console) -> None:
+    """Keep a full run of a checkout where the README reads it."""
+    path = RESULTS / f"{report.name}.json"
+    path.write_bytes(to_json(report) + b"\n")
+    console.print("kept: " + ", ".join(map(str, (path, *save_pictures(report, RESULTS)))))
 
 
 def _engine(machine: Machine, seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all

@@ -21,7 +21,6 @@ class Work:
 
     seconds: float = 0.0
     operations: float = 0.0
-    calls: int = 0
 
 
 class MeteredRunner:
@@ -39,21 +38,25 @@ class MeteredRunner:
         logits = self._inner.forward(rows)
         self.work.seconds += self._clock.now() - started
         self.work.operations += sum(row_operations(self._network, row) for row in rows)
-        self.work.calls += 1
         return logits
 
 
 def row_operations(network: Network, row: Row) -> float:
-    """Return the operations of one row: two per weight and token, four per query, key and width in attention."""
+    """Return the operations of one row: two per weight and token, four per query, key and width in attention.
+
+    The last layer is finished, and logits are made, only where they are asked for.
+    """
     shape = network.shape
     appended = len(row.append)
     canvas = len(row.task.tokens) if isinstance(row.task, CanvasTask) else 0
-    end = row.start + appended + canvas
-    pairs = canvas * end + sum(range(row.start + 1, row.start + appended + 1))
-    per_token = 4 * shape.width * shape.width + 2 * shape.width * shape.hidden
-    wanted = canvas or (row.task is not None)
-    linear = 2.0 * (appended + canvas) * shape.layers * per_token + 2.0 * wanted * shape.width * shape.vocabulary
-    return linear + 4.0 * pairs * shape.width * shape.layers
+    asked = len(row.task.asked) if isinstance(row.task, CanvasTask) else int(row.task is not None)
+    tokens, end = appended + canvas, row.start + appended + canvas
+    projecting = 6.0 * shape.width**2
+    finishing = 2.0 * shape.width**2 + 4.0 * shape.width * shape.hidden
+    seen = canvas * end + sum(range(row.start + 1, row.start + appended + 1))
+    earlier = (shape.layers - 1) * (tokens * (projecting + finishing) + 4.0 * seen * shape.width)
+    last = tokens * projecting + asked * (finishing + 4.0 * end * shape.width + 2.0 * shape.width * shape.vocabulary)
+    return earlier + last
 
 
 def matmul_peak(clock: Clock) -> float:

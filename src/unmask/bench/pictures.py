@@ -1,6 +1,7 @@
 """Pictures of bench results, for the README and for a first look."""
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,19 +15,23 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
 
 
-def save_pictures(report: BenchReport, folder: Path) -> tuple[Path, ...]:
-    """Draw the report's picture into ``folder`` and return the files.
+def check_pictures() -> None:
+    """Tell whether pictures can be drawn.
 
     Raises:
         UnmaskError: matplotlib is not installed.
     """
-    try:
-        import matplotlib as mpl  # noqa: PLC0415 - an extra
+    if find_spec("matplotlib") is None:
+        raise UnmaskError("pictures need matplotlib: pip install '.[charts]' in a checkout")
 
-        mpl.use("Agg")
-        from matplotlib import pyplot as plt  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise UnmaskError("pictures need matplotlib: pip install 'unmask[charts]'") from error
+
+def save_pictures(report: BenchReport, folder: Path) -> tuple[Path, ...]:
+    """Draw the report's picture into ``folder`` and return the files; see `check_pictures`."""
+    import matplotlib as mpl  # noqa: PLC0415 - an extra
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt  # noqa: PLC0415 - an extra
+
     figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
     if report.name == "engine":
         _draw_throughput(axes[0], report.figures)

@@ -136,9 +136,9 @@ def spread(signals: Signals, places: tuple[int, ...], tokens: Ints) -> Signals:
         confidence=filled(signals.confidence, MAX_LOG_ODDS),
         gap=None if signals.gap is None else filled(signals.gap, 0.0),
         entropy=None if signals.entropy is None else filled(signals.entropy, 0.0),
-        log_probabilities=None if logs is None else logs.new_zeros(len(tokens), logs.shape[1]).index_copy_(
-            0, torch.tensor(chosen, dtype=torch.long), logs
-        ),
+        log_probabilities=None
+        if logs is None
+        else logs.new_zeros(len(tokens), logs.shape[1]).index_copy_(0, torch.tensor(chosen, dtype=torch.long), logs),
     )
 
 

@@ -37,7 +37,9 @@ class Batcher:
         self.pool = PagePool(settings.pages)
         self.waiting = WaitingQueue(queue_limit)
         self.running: dict[int, Sequence] = {}
-        self._cache = PrefixCache(self.pool, settings.page_size, enabled=settings.prefix_cache)
+        # Rows that lockstep computes for nothing write over pages whose sequence may have ended.
+        shared = settings.prefix_cache and not settings.lockstep
+        self._cache = PrefixCache(self.pool, settings.page_size, enabled=shared)
         self._lockstep = Lockstep() if settings.lockstep else None
         self._mask = mask
         self._end = end

@@ -40,9 +40,7 @@ class Lockstep:
         for row, result in zip(rows, results, strict=True):
             if isinstance(result, CanvasResult) and result.finished and isinstance(row.task, CanvasTask):
                 task = replace(row.task, tokens=result.tokens, state=None, trace=False)
-                self._frozen[row.sequence] = replace(
-                    row, start=row.start + len(row.append), append=(), task=task
-                )
+                self._frozen[row.sequence] = replace(row, start=row.start + len(row.append), append=(), task=task)
 
 
 def _stage(sequence: Sequence) -> int:

@@ -9,6 +9,7 @@ from unmask.engine.network import Network
 from unmask.engine.runner import Runner
 from unmask.plan import PlanRunner
 from unmask.sched.batcher import Batcher
+from unmask.sched.ending import Decode
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence, Submission
 from unmask.testing.listeners import RecordingListener
@@ -22,11 +23,16 @@ def make_engine(network: Network, settings: SchedSettings, adapter: Adapter = TI
 
 
 def make_core(
-    engine: PlanRunner, settings: SchedSettings, *, queue_limit: int = 10_000, adapter: Adapter = TINY_ADAPTER
+    engine: PlanRunner,
+    settings: SchedSettings,
+    *,
+    queue_limit: int = 10_000,
+    adapter: Adapter = TINY_ADAPTER,
+    decode: Decode = spell,
 ) -> Core:
     """Return a core whose clock stands still."""
     clock = ManualClock()
-    batcher = Batcher(settings, mask=adapter.mask, end=adapter.end, decode=spell, clock=clock, queue_limit=queue_limit)
+    batcher = Batcher(settings, mask=adapter.mask, end=adapter.end, decode=decode, clock=clock, queue_limit=queue_limit)
     return Core(engine, batcher, clock)
 
 

@@ -45,13 +45,15 @@ def test_a_second_step_reveals_what_is_sure_and_settled() -> None:
 
 def test_both_comparisons_are_strict() -> None:
     """A probability equal to the threshold is not sure, a divergence equal to the bound is not settled."""
-    before = torch.tensor([[0.75, 0.25], [0.75, 0.25]]).log()
-    now = seen([[0.75, 0.25], [0.5, 0.5]])
-    moved = float((0.5 * (torch.tensor([0.5, 0.5]).log() - before[1])).sum())
+    before = torch.tensor([[0.75, 0.25], [0.5, 0.5]]).log()
+    now = seen([[0.75, 0.25], [0.1, 0.9]])
+    moved = float((torch.tensor([0.1, 0.9]) * (torch.tensor([0.1, 0.9]).log() - before[1])).sum())
 
-    assert revealed(Klass(threshold=0.75).step(view([0] * 2), now, before)) == [0]
-    assert revealed(Klass(threshold=0.4, divergence=moved).step(view([0, 0]), now, before)) == [0]
-    assert revealed(Klass(threshold=0.4, divergence=moved * 1.001).step(view([0, 0]), now, before)) == [0, 1]
+    # The second is surer but has moved; it is what is forced where the first is not sure enough.
+    assert revealed(Klass(threshold=0.75).step(view([0] * 2), now, before)) == [1]
+    assert revealed(Klass(threshold=0.74).step(view([0] * 2), now, before)) == [0]
+    assert revealed(Klass(threshold=0.5, divergence=moved).step(view([0] * 2), now, before)) == [0]
+    assert revealed(Klass(threshold=0.5, divergence=moved * 1.001).step(view([0] * 2), now, before)) == [0, 1]
 
 
 def test_without_any_the_surest_is_forced() -> None:

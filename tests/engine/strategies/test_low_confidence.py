@@ -34,10 +34,13 @@ def test_the_surest_go_first() -> None:
 
 
 def test_ties_go_to_the_earlier_position() -> None:
-    """Equally sure positions are revealed from the left."""
+    """Equally sure positions are revealed from the left, also in a long canvas."""
     update = LowConfidence().step(view([0] * 5, steps_left=2), sure([0.4, 0.7, 0.7, 0.7, 0.7]), None)
-
     assert revealed(update) == [1, 2, 3]
+
+    likely = [(0.3, 0.5, 0.7)[place * place % 7 % 3] for place in range(64)]
+    ranked = sorted(range(64), key=lambda place: (-likely[place], place))
+    assert revealed(LowConfidence().step(view([0] * 64, steps_left=3), sure(likely), None)) == sorted(ranked[:22])
 
 
 def test_quota_counts_candidates_alone() -> None:

@@ -1,0 +1,67 @@
+"""The arms of the engine bench differ in speed, never in tokens."""
+
+import pytest
+
+from tests.bench.small import TOKENIZER, small_model
+from unmask.bench.arms import SETTINGS, make_arm
+from unmask.bench.drive import drive
+from unmask.bench.engine_bench import run_engine_bench
+from unmask.bench.meter import row_operations
+from unmask.bench.workload import MAX_PROMPT, MIN_PROMPT, mixed_requests, submissions
+from unmask.clock import SystemClock
+from unmask.local.model import model_info
+from unmask.plan import DecodeTask, Row
+from unmask.testing.canvas_tasks import make_canvas_task
+from unmask.types import Sampling
+
+CLOCK = SystemClock()
+
+
+def test_every_arm_gives_the_same_answers() -> None:
+    """Reference, lockstep and every engine run the same steps to the same text."""
+    model = small_model()
+    work = submissions(mixed_requests(3, 12, "tiny", TOKENIZER), model_info(model), TOKENIZER)
+    outputs = {}
+    for name, settings in SETTINGS:
+        run = drive(make_arm(name, settings, model, TOKENIZER, CLOCK).core, work, CLOCK)
+        outputs[name] = [(sequence.text, sequence.steps) for sequence in run.sequences]
+
+    assert all(output == outputs["engine"] for output in outputs.values())
+
+
+def test_the_workload_is_as_described() -> None:
+    """Prompts lie in the stated range, budgets are mixed, conversations come turn by turn."""
+    entries = mixed_requests(0, 200, "tiny", TOKENIZER)
+    lengths = [len(TOKENIZER.encode_chat(entry.request.messages)) for entry in entries if entry.final]
+
+    assert len(entries) == 200
+    assert MIN_PROMPT <= min(lengths) <= max(lengths) <= MAX_PROMPT
+    assert len({entry.request.budget for entry in entries}) == 4
+    assert any(not entry.final for entry in entries)
+    assert entries == mixed_requests(0, 200, "tiny", TOKENIZER)
+    assert entries != mixed_requests(1, 200, "tiny", TOKENIZER)
+
+
+def test_operations_count_what_is_asked_for() -> None:
+    """A decode step of one token costs its weights twice and its attention; a canvas pays its last layer where asked."""
+    network = small_model().network
+    shape = network.shape
+    weights = sum(parameter.numel() for parameter in network.blocks.parameters() if parameter.shape[-1] > 1)
+    one = Row(sequence=1, start=9, append=(5,), pages=(0,), task=DecodeTask(index=0, sampling=Sampling()))
+    head = 2 * shape.width * shape.vocabulary
+
+    assert row_operations(network, one) == 2 * weights + head + 4 * 10 * shape.width * shape.layers
+    all_asked, one_asked = make_canvas_task((0,) * 8), make_canvas_task((0,) * 8, asked=(3,))
+    rows = [Row(sequence=1, start=0, append=(), pages=(0,), task=task) for task in (all_asked, one_asked)]
+    assert row_operations(network, rows[0]) - row_operations(network, rows[1]) > 7 * head
+
+
+@pytest.mark.slow
+def test_a_quick_run_reports_every_target() -> None:
+    """The bench runs end to end and leaks no page; quick rounds are too few for intervals."""
+    report = run_engine_bench(small_model(), TOKENIZER, CLOCK, seed=0, quick=True, progress=lambda _stage, _share: None)
+    targets = {entry.name: entry for entry in report.must_reach}
+
+    assert targets["page_pool_growth"].holds
+    assert targets["requests_per_s_vs_reference"].bound is None
+    assert {record.arm for record in report.records} >= {"engine", "lockstep", "reference", "autoregressive"}

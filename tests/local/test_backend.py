@@ -1,0 +1,262 @@
+"""Our engine as a backend: answers, streams, usage, traces, and the end of it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import replace
+
+import pytest
+
+from unmask.backend import CommitEvent, DoneEvent, Event, Generation, Request, StepEvent
+from unmask.errors import ContextLengthError, DrainingError, InvalidRequestError, UnknownModelError
+from unmask.local.backend import LocalBackend
+from unmask.local.model import EMBEDDED_ADAPTER, ServedModel
+from unmask.plan import PlanRunner
+from unmask.sched.settings import SchedSettings
+from unmask.testing.builders import make_model
+from unmask.testing.cores import make_core
+from unmask.testing.fake_engine import FakeEngine
+from unmask.testing.speaker import Speaker
+from unmask.testing.waiting import until
+from unmask.text.tokenizer import packaged_tokenizer
+from unmask.types import (
+    Draft,
+    ExitReason,
+    FinishReason,
+    Message,
+    Mode,
+    Outcome,
+    Role,
+    Sampling,
+    StepBudget,
+)
+
+TOKENIZER = packaged_tokenizer()
+HANGUL = "안녕하세요, 세계! 한글 토큰은 바이트 셋입니다."
+SETTINGS = SchedSettings(pages=128, page_size=8)
+REQUEST = Request(
+    model="tiny",
+    messages=(Message(role=Role.USER, content="speak"),),
+    max_tokens=128,
+    canvas_length=8,
+    budget=StepBudget(max_steps=4),
+)
+
+
+def served(engine: PlanRunner, name: str = "tiny") -> ServedModel:
+    """Return a model run by an engine of ours."""
+    core = make_core(engine, SETTINGS, adapter=EMBEDDED_ADAPTER, decode=TOKENIZER.decode)
+    return ServedModel(info=make_model(name), tokenizer=TOKENIZER, core=core)
+
+
+def speaking(text: str) -> LocalBackend:
+    """Return a backend whose model says a text."""
+    return LocalBackend((served(Speaker(TOKENIZER.encode(text))),))
+
+
+@pytest.fixture(name="backend")
+async def _backend() -> AsyncIterator[LocalBackend]:
+    backend = speaking(HANGUL)
+    yield backend
+    await backend.drain()
+
+
+async def events_of(backend: LocalBackend, request: Request) -> list[Event]:
+    """Return every event of a request."""
+    return [event async for event in backend.stream(request)]
+
+
+def joined(events: list[Event]) -> str:
+    """Join the committed text of a stream."""
+    return "".join(event.text for event in events if isinstance(event, CommitEvent))
+
+
+def ended(events: list[Event]) -> Generation:
+    """Return the generation that a stream ends with, and with which it ends once."""
+    generations = [event.generation for event in events if isinstance(event, DoneEvent)]
+    assert len(generations) == 1
+    assert isinstance(events[-1], DoneEvent)
+    return generations[0]
+
+
+async def test_an_answer_of_many_canvases(backend: LocalBackend) -> None:
+    """Text and tokens come back whole, the end token counted and not shown."""
+    generation = await backend.generate(REQUEST)
+
+    assert (generation.outcome, generation.finish_reason) == (Outcome.COMPLETED, FinishReason.STOP)
+    assert generation.text == HANGUL
+    assert generation.tokens == (*TOKENIZER.encode(HANGUL), EMBEDDED_ADAPTER.end)
+
+
+@pytest.mark.parametrize("length", [8, 16, 32])
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("stop", [(), ("토큰",), ("셋입니다", "글 토"), ("없다",)])
+async def test_committed_pieces_join_to_the_text(length: int, mode: Mode, stop: tuple[str, ...]) -> None:
+    """Canvases that cut characters and stop sequences in two still stream exactly the final text."""
+    backend = speaking(HANGUL)
+    request = replace(REQUEST, canvas_length=length, mode=mode, stop=stop)
+    if mode is Mode.AUTOREGRESSIVE:
+        request = replace(request, budget=None)
+    events = await events_of(backend, request)
+    await backend.drain()
+
+    expected = min(
+        (HANGUL[: HANGUL.find(sequence)] for sequence in stop if sequence in HANGUL), key=len, default=HANGUL
+    )
+    assert joined(events) == ended(events).text == expected
+    assert not any("\ufffd" in event.text for event in events if isinstance(event, CommitEvent))
+
+
+async def test_a_text_cut_inside_a_character_is_streamed_as_it_is(backend: LocalBackend) -> None:
+    """At ``max_tokens`` there is no rest of the character to wait for."""
+    events = await events_of(backend, replace(REQUEST, max_tokens=2))
+
+    assert joined(events) == ended(events).text == "\ufffd"
+    assert ended(events).finish_reason is FinishReason.LENGTH
+
+
+async def test_usage_is_exact(backend: LocalBackend) -> None:
+    """Prompt, output, prefill, commits, steps and canvases are all accounted for."""
+    generation = await backend.generate(REQUEST)
+    usage = generation.usage
+    prompt, output = TOKENIZER.encode_chat(REQUEST.messages), len(TOKENIZER.encode(HANGUL)) + 1
+    canvases = -(-output // 8)
+
+    assert (usage.prompt_tokens, usage.completion_tokens) == (len(prompt), output)
+    assert (usage.cached_tokens, usage.prefill_tokens) == (0, len(prompt))
+    assert usage.commit_tokens == 8 * (canvases - 1)
+    assert (usage.canvases, usage.steps_used, usage.steps_allocated) == (canvases, 4 * canvases, 4 * 16)
+    assert usage.exit_reason is ExitReason.MAX_STEPS
+
+
+async def test_cached_and_run_tokens_make_the_prompt(backend: LocalBackend) -> None:
+    """The second turn of a conversation runs only what the cache does not hold."""
+    first = await backend.generate(REQUEST)
+    answer = Message(role=Role.ASSISTANT, content=first.text)
+    again = Message(role=Role.USER, content="again")
+    usage = (await backend.generate(replace(REQUEST, messages=(*REQUEST.messages, answer, again)))).usage
+
+    assert usage.cached_tokens >= 8 * (usage.canvases - 2)
+    assert usage.cached_tokens + usage.prefill_tokens == usage.prompt_tokens
+
+
+async def test_another_tenant_finds_nothing(backend: LocalBackend) -> None:
+    """The cache is a tenant's own."""
+    message = Message(role=Role.USER, content="the same long prompt twice")
+    request = replace(REQUEST, messages=(message,))
+    await backend.generate(replace(request, tenant="a"))
+
+    assert (await backend.generate(replace(request, tenant="b"))).usage.cached_tokens == 0
+    assert (await backend.generate(replace(request, tenant="a"))).usage.cached_tokens > 0
+
+
+async def test_a_trace_holds_every_step(backend: LocalBackend) -> None:
+    """One entry a step, numbered by canvas and step, each with the whole canvas."""
+    generation = await backend.generate(replace(REQUEST, trace=True))
+
+    assert len(generation.trace) == generation.usage.steps_used
+    assert [(entry.canvas, entry.step) for entry in generation.trace] == [
+        (canvas, step) for canvas in range(generation.usage.canvases) for step in range(4)
+    ]
+    for entry in generation.trace:
+        assert len(entry.draft) == len(entry.fixed) == len(entry.confidence) == len(entry.entropy) == 8
+    assert [entry.fixed.count(True) for entry in generation.trace[:4]] == [2, 4, 6, 8]
+    assert (await backend.generate(REQUEST)).trace == ()
+
+
+async def test_snapshots_show_every_step_before_its_text(backend: LocalBackend) -> None:
+    """A step event a step, its pieces joining to the draft; the canvas's text follows its last step."""
+    events = await events_of(backend, replace(REQUEST, snapshots=True))
+    steps = [event for event in events if isinstance(event, StepEvent)]
+
+    assert len(steps) == ended(events).usage.steps_used
+    assert [(event.canvas, event.step, event.max_steps) for event in steps[:5]] == [
+        (0, 1, 4), (0, 2, 4), (0, 3, 4), (0, 4, 4), (1, 1, 4),
+    ]  # fmt: skip
+    assert all(len(event.pieces) == 8 for event in steps)
+    assert "".join(piece.text for piece in steps[0].pieces) == TOKENIZER.decode(TOKENIZER.encode(HANGUL)[:8])
+    kinds = [type(event) for event in events]
+    assert kinds[:4] == [StepEvent] * 4
+    assert kinds[4] is CommitEvent
+    assert not [event for event in await events_of(backend, REQUEST) if isinstance(event, StepEvent)]
+
+
+async def test_a_snapshot_names_the_steps_the_canvas_has(backend: LocalBackend) -> None:
+    """Where the total leaves a canvas fewer steps than the budget, the event says so."""
+    request = replace(REQUEST, snapshots=True, budget=StepBudget(max_steps=4, max_total_steps=6))
+    steps = [event for event in await events_of(backend, request) if isinstance(event, StepEvent)]
+
+    assert [event.max_steps for event in steps] == [4, 4, 4, 4, 2, 2]
+
+
+async def test_refusals_come_before_anything_runs(backend: LocalBackend) -> None:
+    """An unknown model, a value out of range, a prompt too long and a draft of no text are typed errors."""
+    long = Message(role=Role.USER, content="a b " * 400)
+    for request, error in (
+        (replace(REQUEST, model="huge"), UnknownModelError),
+        (replace(REQUEST, sampling=Sampling(top_p=2.0)), InvalidRequestError),
+        (replace(REQUEST, messages=(long,)), ContextLengthError),
+        (replace(REQUEST, draft=Draft(tokens=(99_999,))), InvalidRequestError),
+    ):
+        with pytest.raises(error):
+            await backend.generate(request)
+
+
+async def test_closing_a_stream_lets_go(backend: LocalBackend) -> None:
+    """A client that leaves takes its pages with it."""
+    core = backend._models["tiny"].core
+    async with aclosing(backend.stream(replace(REQUEST, snapshots=True))) as events:
+        await anext(events)
+
+    await until(lambda: core.is_idle and core.batcher.pool.used == 0)
+
+
+async def test_a_cancelled_call_lets_go() -> None:
+    """Cancelling ``generate`` aborts the request behind it."""
+    model = served(FakeEngine())
+    backend = LocalBackend((replace(model, info=make_model(max_steps=10**9)),))
+    call = asyncio.ensure_future(backend.generate(replace(REQUEST, budget=StepBudget(max_steps=10**9))))
+    await until(lambda: model.core.batcher.pool.used > 0)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+
+    await until(lambda: model.core.is_idle)
+    await backend.drain()
+
+
+async def test_a_failure_is_an_outcome() -> None:
+    """A failed forward gives a generation that says so, with what it cost until then."""
+    backend = LocalBackend((served(FakeEngine(error=RuntimeError("no memory"))),))
+    generation = await backend.generate(REQUEST)
+
+    assert (generation.outcome, generation.finish_reason) == (Outcome.FAILED, None)
+    assert generation.error == "RuntimeError: no memory"
+    assert (generation.usage.exit_reason, generation.usage.steps_used) == (ExitReason.FAILED, 0)
+    await backend.drain()
+
+
+async def test_draining_stops_all_models_at_once() -> None:
+    """While one model finishes its requests, the others take nothing new either."""
+    quick, slow = served(FakeEngine(), "nano"), served(FakeEngine(), "tiny")
+    slow = replace(slow, info=make_model("tiny", max_steps=10**9))
+    backend = LocalBackend((slow, quick))
+    call = asyncio.ensure_future(backend.generate(replace(REQUEST, budget=StepBudget(max_steps=10**9))))
+    await until(lambda: slow.core.batcher.pool.used > 0)
+    draining = asyncio.ensure_future(backend.drain())
+    await asyncio.sleep(0.01)
+
+    with pytest.raises(DrainingError):
+        await backend.generate(replace(REQUEST, model="nano"))
+    assert not draining.done()
+    call.cancel()
+    await draining
+
+
+async def test_it_says_what_it_serves_and_what_is_wrong(backend: LocalBackend) -> None:
+    """The models' descriptions, and no problem until an engine has stopped."""
+    assert backend.models() == (make_model(),)
+    assert backend.problems() == ()
+
+    await backend.drain()
+    assert backend.problems() == ("engine of tiny has stopped",)

@@ -1,0 +1,58 @@
+"""Backends from weights on disk."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.local.test_model import SHAPE
+from unmask.engine import weights
+from unmask.engine.weights import save_weights
+from unmask.errors import UnknownModelError, WeightsError
+from unmask.local.build import build_local_backend, build_model
+from unmask.sched.settings import SchedSettings
+from unmask.testing.networks import make_network
+from unmask.text.tokenizer import packaged_tokenizer
+
+SETTINGS = SchedSettings(pages=16, page_size=16)
+
+
+@pytest.fixture(name="folder")
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder that counts as the package's."""
+    monkeypatch.setattr(weights, "_folder", lambda: tmp_path)
+    return tmp_path
+
+
+async def test_every_packaged_model_is_served(folder: Path) -> None:
+    """Without names all are served; with names those."""
+    for name in ("nano", "tiny"):
+        save_weights(folder / f"{name}.safetensors", make_network(SHAPE), name=name)
+    everything = build_local_backend(settings=SETTINGS)
+    one = build_local_backend(("nano",), SETTINGS, threads=1)
+
+    assert [info.name for info in everything.models()] == ["tiny", "nano"]
+    assert [info.name for info in one.models()] == ["nano"]
+    await everything.drain()
+    await one.drain()
+
+
+def test_an_empty_package_is_said_so(folder: Path) -> None:
+    """A package without weights serves nothing and says what to do."""
+    with pytest.raises(WeightsError, match="holds no model"):
+        build_local_backend()
+
+
+def test_an_unknown_name_is_refused(folder: Path) -> None:
+    """A name that is not in the package is an error, not a download."""
+    with pytest.raises(UnknownModelError):
+        build_local_backend(("gigantic",), SETTINGS)
+
+
+def test_trained_weights_are_served_from_their_file(tmp_path: Path) -> None:
+    """A path takes the place of the package."""
+    path = tmp_path / "mine.safetensors"
+    save_weights(path, make_network(SHAPE), name="mine")
+    served = build_model("mine", SETTINGS, weights=path)
+
+    assert served.info.name == "mine"
+    assert served.tokenizer is packaged_tokenizer()

@@ -1,0 +1,180 @@
+"""What a request may ask of a model, and what it gets where it asks for nothing."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from unmask.backend import Request
+from unmask.errors import ContextLengthError, InvalidRequestError
+from unmask.local.limits import check_draft_tokens, make_submission
+from unmask.sequence import Submission
+from unmask.testing.builders import make_model
+from unmask.types import Draft, Mode, Sampling, StepBudget, StrategyChoice
+
+MODEL = make_model()
+PROMPT = tuple(range(10, 20))
+PLACES = "positions of the draft, 0 to 1"
+REQUEST = Request(model="tiny", messages=())
+
+
+def submission_of(prompt: tuple[int, ...] = PROMPT, **fields: Any) -> Submission:  # noqa: ANN401 - any field
+    """Return the submission of a request."""
+    return make_submission(replace(REQUEST, **fields), MODEL, prompt)
+
+
+def test_defaults_come_from_the_model() -> None:
+    """Canvas, steps and length are the model's; the total is steps times canvases."""
+    submission = submission_of()
+
+    assert (submission.canvas_length, submission.max_tokens, submission.context_length) == (16, 64, 256)
+    assert submission.budget == StepBudget(max_steps=16, max_total_steps=64)
+    assert submission.prompt == PROMPT
+
+
+def test_everything_asked_for_is_passed_on() -> None:
+    """What a request says is what the engine gets."""
+    fields: dict[str, Any] = {
+        "max_tokens": 30,
+        "canvas_length": 8,
+        "strategy": StrategyChoice(threshold=0.5),
+        "sampling": Sampling(temperature=1.0, top_p=0.5, seed=7),
+        "stop": ("a", "b"),
+        "tenant": "someone",
+        "draft": Draft(tokens=(9, None), frozen=frozenset({0})),
+        "snapshots": True,
+        "trace": True,
+    }
+    submission = submission_of(budget=StepBudget(max_steps=5, max_total_steps=11), **fields)
+
+    assert {name: getattr(submission, name) for name in fields} == fields
+    assert submission.budget == StepBudget(max_steps=5, max_total_steps=11)
+
+
+@pytest.mark.parametrize(
+    ("fields", "steps", "total"),
+    [
+        ({"canvas_length": 8}, 8, 64),
+        ({"canvas_length": 32}, 16, 32),
+        ({"max_tokens": 17}, 16, 32),
+        ({"budget": StepBudget(max_steps=3), "max_tokens": 1}, 3, 3),
+        ({"budget": StepBudget(max_steps=32)}, 32, 128),
+        ({"budget": StepBudget(max_steps=3, max_total_steps=1)}, 3, 1),
+        ({"mode": Mode.AUTOREGRESSIVE}, 16, 64),
+        ({"mode": Mode.AUTOREGRESSIVE, "budget": StepBudget(max_steps=2, max_total_steps=9)}, 2, 9),
+    ],
+)
+def test_steps_left_open_are_filled_in(fields: dict[str, Any], steps: int, total: int) -> None:
+    """No more steps than positions by default; the total allows every canvas its own, or every token its step."""
+    assert submission_of(**fields).budget == StepBudget(max_steps=steps, max_total_steps=total)
+
+
+@pytest.mark.parametrize(
+    ("fields", "param", "value", "allowed"),
+    [
+        ({"canvas_length": 12}, "diffusion.canvas_length", 12, "8, 16, 32"),
+        ({"canvas_length": 0}, "diffusion.canvas_length", 0, "8, 16, 32"),
+        ({"max_tokens": 0}, "max_tokens", 0, "1 or more"),
+        ({"max_tokens": -3}, "max_tokens", -3, "1 or more"),
+        ({"budget": StepBudget(max_steps=0)}, "diffusion.max_steps", 0, "1 to 32"),
+        ({"budget": StepBudget(max_steps=33)}, "diffusion.max_steps", 33, "1 to 32"),
+        (
+            {"budget": StepBudget(max_steps=4, max_total_steps=0)},
+            "diffusion.max_total_steps",
+            0,
+            "1 or more",
+        ),
+        ({"sampling": Sampling(temperature=-0.1)}, "temperature", -0.1, "0 to 2"),
+        ({"sampling": Sampling(temperature=2.5)}, "temperature", 2.5, "0 to 2"),
+        ({"sampling": Sampling(top_p=0.0)}, "top_p", 0.0, "above 0, at most 1"),
+        ({"sampling": Sampling(top_p=1.01)}, "top_p", 1.01, "above 0, at most 1"),
+        ({"strategy": StrategyChoice(threshold=-1.0)}, "diffusion.threshold", -1.0, "0 or more"),
+        ({"stop": ("a", "")}, "stop", ("a", ""), "up to 4 texts, none empty"),
+        ({"stop": tuple("abcde")}, "stop", tuple("abcde"), "up to 4 texts, none empty"),
+        ({"draft": Draft(tokens=(9,) * 17)}, "draft.tokens", "17 tokens", "at most 16 tokens"),
+        (
+            {"draft": Draft(tokens=(9, 9), frozen=frozenset({1, 2}))},
+            "draft.frozen",
+            2,
+            "positions of the draft, 0 to 1",
+        ),
+        ({"draft": Draft(tokens=(9, 9), frozen=frozenset({-1}))}, "draft.frozen", -1, "positions of the draft, 0 to 1"),
+        (
+            {"draft": Draft(tokens=(9,)), "mode": Mode.AUTOREGRESSIVE},
+            "draft",
+            "given with mode autoregressive",
+            "a draft with mode diffusion",
+        ),
+    ],
+)
+def test_values_out_of_range_are_refused(fields: dict[str, Any], param: str, value: object, allowed: str) -> None:
+    """The error names the field, the value, what is allowed and how to put it right."""
+    with pytest.raises(InvalidRequestError) as caught:
+        submission_of(**fields)
+
+    error = caught.value
+    assert (error.param, error.value, error.allowed) == (param, value, allowed)
+    assert allowed in error.message
+    assert error.fix
+    assert error.message.endswith(error.fix)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"sampling": Sampling(temperature=float("nan"))},
+        {"sampling": Sampling(top_p=float("nan"))},
+        {"strategy": StrategyChoice(threshold=float("nan"))},
+    ],
+)
+def test_numbers_that_are_none_are_refused(fields: dict[str, Any]) -> None:
+    """NaN compares with nothing, and is still out of range."""
+    with pytest.raises(InvalidRequestError, match="nan"):
+        submission_of(**fields)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"sampling": Sampling(temperature=2.0, top_p=1e-9)},
+        {"strategy": StrategyChoice(threshold=0.0)},
+        {"stop": tuple("abcd")},
+        {"budget": StepBudget(max_steps=1, max_total_steps=1)},
+        {"draft": Draft(tokens=(9,) * 16, frozen=frozenset(range(16)))},
+        {"draft": Draft(tokens=())},
+    ],
+)
+def test_the_ends_of_ranges_are_allowed(fields: dict[str, Any]) -> None:
+    """A bound that a message names is itself allowed."""
+    submission_of(**fields)
+
+
+def test_prompt_and_output_may_fill_the_context_exactly() -> None:
+    """One token more than fits is refused, with all three numbers."""
+    prompt = tuple(range(200))
+
+    assert submission_of(prompt, max_tokens=56).max_length == 256
+    with pytest.raises(ContextLengthError, match=r"200 prompt tokens \+ 57 output tokens.*at most 256"):
+        submission_of(prompt, max_tokens=57)
+
+
+def test_the_default_length_shrinks_to_what_fits() -> None:
+    """Without ``max_tokens`` a long prompt gets the room that is left, as long as there is any."""
+    assert submission_of(tuple(range(220))).max_tokens == 36
+    assert submission_of(tuple(range(255))).max_tokens == 1
+    with pytest.raises(ContextLengthError):
+        submission_of(tuple(range(256)))
+
+
+@pytest.mark.parametrize("token", [8, 1, 1279, None])
+def test_drafts_may_hold_text_end_and_open_positions(token: int | None) -> None:
+    """Every id of the vocabulary that stands for text, the end token, and ``None``."""
+    check_draft_tokens(Draft(tokens=(token,)), 1280)
+
+
+@pytest.mark.parametrize("token", [-1, 0, 2, 7, 1280])
+def test_drafts_hold_no_other_ids(token: int) -> None:
+    """Ids outside the vocabulary would fail the forward for everyone in it; special ones stand for no text."""
+    with pytest.raises(InvalidRequestError, match="8 to 1279, the end token 1, or None where open") as caught:
+        check_draft_tokens(Draft(tokens=(9, token)), 1280)
+    assert (caught.value.param, caught.value.value) == ("draft.tokens", token)

@@ -1,0 +1,76 @@
+"""A model behind its core: it does what its weights can, and only belongs to its own tokenizer."""
+
+from dataclasses import replace
+
+import pytest
+
+from unmask.engine.weights import LoadedModel
+from unmask.errors import WeightsError
+from unmask.local import model as model_module
+from unmask.local.model import EMBEDDED_ADAPTER, make_core, serve_model
+from unmask.sched.settings import SchedSettings
+from unmask.testing.cores import run_all
+from unmask.testing.fake_runner import FakeRunner
+from unmask.testing.manual_clock import ManualClock
+from unmask.testing.networks import TINY_SHAPE, make_network, spell
+from unmask.testing.submissions import make_submission
+from unmask.text.tokenizer import SPECIALS, Special, packaged_tokenizer
+from unmask.types import Draft, Outcome, StrategyChoice, StrategyName
+
+TOKENIZER = packaged_tokenizer()
+SHAPE = replace(TINY_SHAPE, vocabulary=TOKENIZER.size)
+
+
+def test_a_served_model_answers_in_text() -> None:
+    """Network, tokenizer and core together run a request, and draw neither masks nor role tokens."""
+    loaded = LoadedModel(name="tiny", digest="0" * 16, network=make_network(SHAPE, ending=0.0))
+    served = serve_model(loaded, TOKENIZER, SchedSettings(pages=32, page_size=8), ManualClock())
+    (sequence,) = run_all(served.core, [make_submission((9, 10, 11), max_tokens=32, canvas_length=32)])
+
+    assert sequence.outcome is Outcome.COMPLETED
+    assert all(token >= SPECIALS or token == Special.END for token in sequence.output)
+    assert sequence.text == TOKENIZER.decode(sequence.output)
+
+
+def test_a_draft_is_built_upon() -> None:
+    """Frozen tokens of a draft are in the answer where they stood, and what was open is filled."""
+    loaded = LoadedModel(name="tiny", digest="0" * 16, network=make_network(SHAPE, ending=0.0))
+    served = serve_model(loaded, TOKENIZER, SchedSettings(pages=32, page_size=8), ManualClock())
+    draft = Draft(tokens=(50, None, 51, None, 52), frozen=frozenset({0, 2, 4}))
+    submissions = [
+        make_submission((9, 10, 11), max_tokens=8, draft=draft, strategy=StrategyChoice(name=name, threshold=2.0))
+        for name in StrategyName
+    ]
+    for sequence in run_all(served.core, submissions):
+        assert [sequence.output[place] for place in (0, 2, 4)] == [50, 51, 52]
+        assert len(sequence.output) == 8
+
+
+def test_its_description_is_that_of_its_weights() -> None:
+    """Limits come from the network's shape: no more steps than the longest canvas has positions."""
+    loaded = LoadedModel(name="tiny", digest="0" * 16, network=make_network(SHAPE))
+    info = serve_model(loaded, TOKENIZER, SchedSettings(pages=32, page_size=8), ManualClock()).info
+
+    assert (info.name, info.digest, info.context_length, info.canvas_lengths) == ("tiny", "0" * 16, 256, (8, 16, 32))
+    assert (info.default_canvas_length, info.max_steps, info.default_steps) == (32, 32, 32)
+    assert info.parameters == sum(parameter.numel() for parameter in loaded.network.parameters())
+
+
+def test_weights_of_another_vocabulary_are_refused() -> None:
+    """Ids that mean something else to the tokenizer would be served as nonsense."""
+    loaded = LoadedModel(name="odd", digest="0" * 16, network=make_network())
+
+    with pytest.raises(WeightsError, match=f"'odd' know 64 tokens and the tokenizer {TOKENIZER.size}"):
+        serve_model(loaded, TOKENIZER, SchedSettings(pages=4), ManualClock())
+
+
+@pytest.mark.parametrize("can", [True, False])
+@pytest.mark.parametrize("wanted", [True, False])
+def test_settings_ask_for_no_more_than_the_model_can(can: bool, wanted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fusing and caching happen where both the settings want it and the adapter can."""
+    adapter = replace(EMBEDDED_ADAPTER, exact_cache=can, fused_prefill=can, fused_commit=can)
+    monkeypatch.setattr(model_module, "EMBEDDED_ADAPTER", adapter)
+    settings = SchedSettings(pages=4, prefix_cache=wanted, fused_prefill=wanted, fused_commit=wanted)
+    possible = make_core(FakeRunner(), spell, settings, ManualClock()).batcher.settings
+
+    assert {possible.prefix_cache, possible.fused_prefill, possible.fused_commit} == {can and wanted}
