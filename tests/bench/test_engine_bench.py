@@ -43,7 +43,7 @@ def test_the_workload_is_as_described() -> None:
 
 
 def test_operations_count_what_is_asked_for() -> None:
-    """A decode step of one token costs its weights twice and its attention; a canvas pays its last layer where asked."""
+    """A decode step costs its weights twice and its attention; a canvas pays its last layer where asked."""
     network = small_model().network
     shape = network.shape
     weights = sum(parameter.numel() for parameter in network.blocks.parameters() if parameter.shape[-1] > 1)

@@ -18,7 +18,7 @@ def test_saturation_is_the_fewest_steps_within_a_point_of_the_best() -> None:
 
 
 def test_sufficient_steps_count_from_where_an_answer_stays_right() -> None:
-    """An answer that is right, wrong, then right again needs the later budget; one never right at the end is left out."""
+    """An answer that is right, wrong and right again needs the later budget; one wrong at the end is left out."""
     curve = make_curve("1100", "1010", "1110")
 
     assert curve.sufficient.tolist() == [1, 8, 4]
