@@ -32,6 +32,10 @@ class ModelInfo:
     default_max_tokens: int
     tasks: tuple[str, ...]
 
+    def default_steps_of(self, canvas_length: int | None) -> int:
+        """Return the steps of a canvas that are taken unless asked otherwise: never more than it has positions."""
+        return min(self.default_steps, canvas_length or self.default_canvas_length)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:

@@ -87,7 +87,10 @@ class Outcome(StrEnum):
 
 
 class ExitReason(StrEnum):
-    """Why the last canvas stopped being denoised."""
+    """Why denoising stopped: the last canvas converged, a cap was reached, or the request was ended.
+
+    Autoregressive text converges at its end; cut by ``max_tokens`` it has taken all its steps.
+    """
 
     CONVERGED = "converged"
     MAX_STEPS = "max_steps"

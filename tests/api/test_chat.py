@@ -225,6 +225,30 @@ async def test_full_server_is_429() -> None:
     assert [response.status_code for response in (*answered, later)] == [200, 200, 200]
 
 
+async def test_slow_bodies_do_not_pass_the_limit() -> None:
+    """Requests that all arrive before any of their bodies has are counted once they would run."""
+    backend, rest = FakeBackend(gate=asyncio.Event()), asyncio.Event()
+
+    async def slow() -> AsyncIterator[bytes]:
+        body = json.dumps(chat_body()).encode()
+        yield body[:10]
+        await rest.wait()
+        yield body[10:]
+
+    app = make_app(backend, running=Running(2))
+    async with client_of(app) as client:
+        calls = [asyncio.create_task(client.post(CHAT, content=slow())) for _ in range(5)]
+        await asyncio.sleep(0.01)
+        rest.set()
+        await until(lambda: sum(call.done() for call in calls) == 3)
+        assert len(backend.requests) == 2
+        assert backend._gate is not None
+        backend._gate.set()
+        responses = await asyncio.gather(*calls)
+
+    assert sorted(response.status_code for response in responses) == [200, 200, 429, 429, 429]
+
+
 async def test_cut_off_request_is_503() -> None:
     """A request that the server will not wait for is stopped and says so."""
     backend, running = FakeBackend(gate=asyncio.Event()), Running(10)

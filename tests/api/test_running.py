@@ -23,6 +23,16 @@ async def test_limit_counts_what_is_tracked() -> None:
     running.check()
 
 
+async def test_tracking_checks_again() -> None:
+    """What passed a check earlier is refused once the places are taken, and is not counted."""
+    running = Running(1)
+    with running.track(pending()):
+        with pytest.raises(QueueFullError), running.track(pending()):
+            raise AssertionError("never run")
+        assert running.count == 1
+    assert running.count == 0
+
+
 async def test_cut_off_cancels_what_is_tracked() -> None:
     """Every tracked generation is cancelled and counted."""
     running = Running(5)

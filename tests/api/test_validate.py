@@ -133,6 +133,26 @@ def test_unknown_field_is_named_with_the_known_ones(param: str, known: str, chan
     assert known in caught.value.allowed
 
 
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"max_tokens": True}, "max_tokens is true, "),
+        ({"model": None}, "model is null, "),
+        ({"stop": [False]}, "stop is false, "),
+        ({"tools": {"strict": True}}, "tools is {'strict': true}, "),
+        ({"no_such": False}, "no_such is false, "),
+        ({"user": ["x" * 1000]}, "..."),
+    ],
+)
+def test_values_are_repeated_as_json(changes: dict[str, Any], told: str) -> None:
+    """Whoever wrote ``true`` and ``null`` reads them so, shortened as ever."""
+    with pytest.raises(InvalidRequestError) as caught:
+        validate_body(chat_body(**changes))
+
+    assert told in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
 def test_unknown_fields_name_is_cut() -> None:
     """A name as long as the body does not come back whole."""
     with pytest.raises(UnknownFieldError) as caught:

@@ -18,6 +18,6 @@ def test_missing_engine_says_how_to_install_it() -> None:
     )
 
     assert done.returncode == 3
-    assert "pip install 'unmask[engine]'" in done.stderr
+    assert "pip install '.[engine]'" in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""

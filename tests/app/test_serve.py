@@ -14,6 +14,7 @@ import pytest
 
 from unmask.api.application import create_app, system_chance
 from unmask.api.running import Running
+from unmask.app import server as server_module
 from unmask.app.serve import listen, url_of
 from unmask.app.server import DrainingServer
 from unmask.config import Settings
@@ -118,6 +119,32 @@ async def test_second_signal_waits_no_longer() -> None:
         assert (await pending).status_code == 503
         assert running.serving
         assert await running.serving == 1
+
+
+class Stuck(FakeBackend):
+    """A backend that never finishes draining."""
+
+    async def drain(self) -> None:
+        """Wait for what never comes."""
+        await asyncio.Event().wait()
+
+
+async def test_backend_that_does_not_stop_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Past the cut-off the server ends all the same, says what is still at work and counts what it cut off."""
+    monkeypatch.setattr(server_module, "FLUSH_S", 0.05)
+    backend = Stuck(gate=asyncio.Event())
+    async with site(backend, drain_s=0.05) as running:
+        pending = asyncio.create_task(running.client.post(CHAT, json=BODY))
+        await until(lambda: bool(backend.requests))
+        running.server.stop()
+        assert (await pending).status_code == 503
+        assert running.serving
+        assert await running.serving == 1
+
+    assert running.said[-2:] == [
+        "requests cut off: 1",
+        "still at work and not waited for: the backend, with 0 requests open",
+    ]
 
 
 async def test_hanging_up_cancels_over_a_real_socket() -> None:

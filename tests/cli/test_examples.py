@@ -53,7 +53,7 @@ def test_table_shows_prompts_and_the_note() -> None:
     assert "outside its domain" in ended.err
 
 
-@pytest.mark.parametrize("argv", [("--task", "poem"), ("--seed", "x")])
+@pytest.mark.parametrize("argv", [("--task", "poem"), ("--seed", "x"), ("--seed", "9" * 20, "--json")])
 def test_bad_option_is_2(argv: tuple[str, ...]) -> None:
-    """An unknown task type is wrong usage."""
+    """An unknown task type, or a seed that is none, is wrong usage."""
     assert type_in("examples", *argv).code == 2

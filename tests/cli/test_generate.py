@@ -81,6 +81,30 @@ def test_autoregressive_mode_has_no_canvases(option: str) -> None:
     assert option in ended.err
 
 
+def test_autoregressive_mode_takes_no_threshold_of_zero() -> None:
+    """An option is given whatever its value."""
+    ended = type_in("generate", "x", "--ar", "--threshold", "0")
+
+    assert ended.code == 2
+    assert "--threshold" in ended.err
+
+
+def test_autoregressive_mode_has_nothing_to_watch() -> None:
+    """A picture of the canvas is refused where there is none, with the reason."""
+    ended = type_in("generate", "x", "--ar", "--watch")
+
+    assert ended.code == 2
+    assert "--watch shows a canvas after every step, and --ar has none" in ended.err
+
+
+def test_total_alone_takes_no_more_steps_than_positions() -> None:
+    """With a short canvas the cap on it is what it would be without the total."""
+    backend = FakeBackend()
+    type_in("generate", "x", "--total-steps", "30", "--canvas-length", "8", backend=backend)
+
+    assert backend.requests[0].budget == StepBudget(max_steps=8, max_total_steps=30)
+
+
 def test_prompt_outside_the_domain_is_noted() -> None:
     """The demonstration model answers anything; whoever asks is told when to expect no sense."""
     ended = type_in("generate", "write a poem")
@@ -139,6 +163,12 @@ def test_wrong_usage_is_told(argv: tuple[str, ...], said: str) -> None:
         ("--steps", "8.0"),
         ("--steps", "many"),
         ("--steps", "٣"),
+        ("--steps", "-"),
+        ("--steps", "9" * 5000),
+        ("--total-steps", str(10**20)),
+        ("--max-tokens", str(1 << 63)),
+        ("--seed", str(1 << 63)),
+        ("--seed", str(-(1 << 63) - 1)),
         ("--temperature", "3"),
         ("--temperature", "nan"),
         ("--top-p", "-1"),
@@ -199,6 +229,34 @@ def test_json_carries_hangul() -> None:
 
     assert json.loads(ended.out)["text"] == "한글"
     assert "안녕" in ended.out
+
+
+def test_json_carries_bytes_that_are_no_text() -> None:
+    """What the shell passes and no UTF-8 holds is replaced before anyone writes it."""
+    ended = type_in("generate", "a\udcff", "--system", "\ud800", "--json", backend=FakeBackend("42"))
+
+    assert ended.code == 0
+    assert [message["content"] for message in json.loads(ended.out)["messages"]] == ["\ufffd", "a\ufffd"]
+
+
+@pytest.mark.parametrize("seed", [(1 << 63) - 1, -(1 << 63)])
+def test_json_carries_the_largest_seeds(seed: int) -> None:
+    """Every seed that is taken can be used."""
+    backend = FakeBackend(SUM)
+    ended = type_in(
+        "generate",
+        "--task",
+        "sort",
+        "--seed",
+        str(seed),
+        "--total-steps",
+        str((1 << 63) - 1),
+        "--json",
+        backend=backend,
+    )
+
+    assert json.loads(ended.out)["check"] is not None
+    assert backend.requests[0].sampling.seed == seed
 
 
 def test_watch_writes_lines_where_there_is_no_terminal() -> None:

@@ -8,6 +8,7 @@ from unmask.core.core import Core
 from unmask.errors import ContextLengthError, InvalidRequestError, QueueFullError
 from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Row, RowResult
 from unmask.sched.settings import SchedSettings
+from unmask.sequence import Sequence
 from unmask.testing.cores import make_core, run_all
 from unmask.testing.fake_engine import FakeEngine
 from unmask.testing.listeners import RecordingListener
@@ -164,6 +165,23 @@ def test_failing_all_tells_everyone_once() -> None:
         (Outcome.FAILED, "over"),
         (Outcome.FAILED, "over"),
     ]
+
+
+def test_failing_all_reaches_everyone(caplog: pytest.LogCaptureFixture) -> None:
+    """A listener that cannot be told does not keep the next from hearing."""
+
+    class Deaf(RecordingListener):
+        def ended(self, sequence: Sequence) -> None:
+            raise RuntimeError("cannot hear")
+
+    core = make_core(FakeEngine(), SETTINGS)
+    listener = RecordingListener()
+    core.submit(make_submission(), Deaf())
+    core.submit(make_submission(), listener)
+    with caplog.at_level(logging.CRITICAL):
+        core.fail_all("over")
+
+    assert [sequence.outcome for sequence in listener.endings] == [Outcome.FAILED]
 
 
 def test_many_requests_leave_nothing_behind() -> None:

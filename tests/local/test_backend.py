@@ -1,6 +1,7 @@
 """Our engine as a backend: answers, streams, usage, traces, and the end of it."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
@@ -18,7 +19,7 @@ from unmask.testing.cores import make_core
 from unmask.testing.fake_engine import FakeEngine
 from unmask.testing.speaker import Speaker
 from unmask.testing.waiting import until
-from unmask.text.tokenizer import packaged_tokenizer
+from unmask.text.tokenizer import TextTokenizer, packaged_tokenizer
 from unmask.types import (
     Draft,
     ExitReason,
@@ -200,6 +201,44 @@ async def test_refusals_come_before_anything_runs(backend: LocalBackend) -> None
     ):
         with pytest.raises(error):
             await backend.generate(request)
+
+
+async def test_a_text_far_too_long_is_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More bytes than the context's tokens could stand for are refused without the seconds it takes to encode them."""
+    backend = speaking(HANGUL)
+    most = 256 * TOKENIZER.longest
+    encoded: list[int] = []
+
+    def encode_chat(self: TextTokenizer, messages: tuple[Message, ...]) -> list[int]:
+        encoded.append(sum(len(message.content.encode()) for message in messages))
+        return [9]
+
+    monkeypatch.setattr(TextTokenizer, "encode_chat", encode_chat)
+    fitting, long = (Message(role=Role.USER, content="a" * size) for size in (most, most + 1))
+    await backend.generate(replace(REQUEST, messages=(fitting,)))
+    with pytest.raises(ContextLengthError, match="257 prompt tokens"):
+        await backend.generate(replace(REQUEST, messages=(long,)))
+    await backend.drain()
+
+    assert encoded == [most]
+
+
+async def test_the_loop_goes_on_while_a_prompt_is_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Encoding waits for something that only the event loop can do."""
+    backend = speaking(HANGUL)
+    loop_ran = threading.Event()
+
+    def encode_chat(self: TextTokenizer, messages: tuple[Message, ...]) -> list[int]:
+        assert loop_ran.wait(10)
+        return [9]
+
+    monkeypatch.setattr(TextTokenizer, "encode_chat", encode_chat)
+    call = asyncio.ensure_future(backend.generate(REQUEST))
+    await asyncio.sleep(0.01)
+    loop_ran.set()
+
+    assert (await call).outcome is Outcome.COMPLETED
+    await backend.drain()
 
 
 async def test_closing_a_stream_lets_go(backend: LocalBackend) -> None:

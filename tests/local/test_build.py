@@ -1,5 +1,6 @@
 """Backends from weights on disk."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,16 @@ async def test_every_packaged_model_is_served(folder: Path) -> None:
     assert [info.name for info in one.models()] == ["nano"]
     await everything.drain()
     await one.drain()
+
+
+async def test_all_that_may_be_in_flight_may_wait_for_one_model(folder: Path) -> None:
+    """The limit reaches the scheduler; what may run is added, since all of it may arrive before a tick."""
+    for name in ("nano", "tiny"):
+        save_weights(folder / f"{name}.safetensors", make_network(SHAPE), name=name)
+    backend = build_local_backend((), replace(SETTINGS, max_rows=4), queue_limit=20_000)
+
+    assert {model.core.batcher.waiting.limit for model in backend._models.values()} == {20_008}
+    await backend.drain()
 
 
 def test_an_empty_package_is_said_so(folder: Path) -> None:

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from unmask.engine.runner import Runner
 from unmask.engine.weights import LoadedModel
-from unmask.errors import WeightsError
+from unmask.errors import ConfigError, WeightsError
 from unmask.local import model as model_module
 from unmask.local.model import EMBEDDED_ADAPTER, make_core, serve_model
 from unmask.sched.settings import SchedSettings
@@ -74,3 +75,23 @@ def test_settings_ask_for_no_more_than_the_model_can(can: bool, wanted: bool, mo
     possible = make_core(FakeRunner(), spell, settings, ManualClock()).batcher.settings
 
     assert {possible.prefix_cache, possible.fused_prefill, possible.fused_commit} == {can and wanted}
+
+
+def test_more_pages_than_memory_are_a_setting_at_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error names the setting and the bytes it asks for, not a line of an allocator."""
+
+    def no_memory(*_: object, **__: object) -> None:
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory\nsomewhere")
+
+    monkeypatch.setattr(model_module, "Runner", no_memory)
+    loaded = LoadedModel(name="tiny", digest="0" * 16, network=make_network(SHAPE))
+    with pytest.raises(ConfigError, match=f"page_pool_tokens is 256, .* {size_of_pages(256)} bytes") as caught:
+        serve_model(loaded, TOKENIZER, SchedSettings(pages=32, page_size=8), ManualClock())
+
+    assert caught.value.param == "page_pool_tokens"
+    assert "\n" not in caught.value.message
+
+
+def size_of_pages(tokens: int) -> int:
+    """Return the bytes of keys and values in single precision."""
+    return Runner(make_network(SHAPE), pages=tokens - 1, page_size=1)._pool.nbytes

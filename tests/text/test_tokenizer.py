@@ -154,3 +154,11 @@ def test_a_missing_packaged_file_is_a_weights_error(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(sys.modules["unmask.text.tokenizer"], "files", lambda _package: tmp_path)
     with pytest.raises(WeightsError, match="install the package again"):
         packaged_tokenizer.__wrapped__()
+
+
+def test_no_id_stands_for_more_bytes_than_the_longest() -> None:
+    """The length is counted in bytes of UTF-8, whatever the vocabulary is spelt in."""
+    tokenizer = packaged_tokenizer()
+    sizes = [len(tokenizer.decode([token]).encode()) for token in range(SPECIALS, tokenizer.size)]
+
+    assert tokenizer.longest == max(sizes)

@@ -43,6 +43,7 @@ class ChatEndpoint:
 
     async def answer(self, http: HttpRequest) -> Response:
         """Read, check, generate, answer; a client that hangs up cancels its generation."""
+        # Here so that no body is read in vain; `track` checks again, for others arrive while this one is read.
         self.running.check()
         raw = await read_body(http.receive, self.max_body_bytes, http.headers.get("content-length"))
         body = validate_body(parse_object(raw))

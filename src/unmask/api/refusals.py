@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from unmask.api.errors import UnsupportedFieldError
+from unmask.api.shown import AsJson
 
 Neutral = tuple[object, ...]
 
@@ -111,4 +112,4 @@ def _same(value: object, neutral: object) -> bool:
 
 def _refusal(param: str, value: object, neutral: Neutral) -> UnsupportedFieldError:
     allowed = ", ".join(json.dumps(choice) for choice in neutral) or "null"
-    return UnsupportedFieldError(param, value, allowed, f"{param} is not supported yet. Leave it out.")
+    return UnsupportedFieldError(param, AsJson(value), allowed, f"{param} is not supported yet. Leave it out.")

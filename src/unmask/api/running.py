@@ -28,6 +28,11 @@ class Running:
             generation.cancel()
         return len(self._generations)
 
+    @property
+    def count(self) -> int:
+        """Number of requests in flight."""
+        return len(self._generations)
+
     def reasons(self) -> tuple[str, ...]:
         """Say why the server takes no requests; empty while it does."""
         return ("draining",) if self._draining else ()
@@ -36,7 +41,7 @@ class Running:
         """Raise what keeps one more request out: `DrainingError` or `QueueFullError`."""
         if self._draining:
             raise DrainingError("The server is shutting down and takes nothing new. Send the request to another one.")
-        if len(self._generations) >= self._limit:
+        if self.count >= self._limit:
             raise QueueFullError(
                 f"{self._limit} requests run or wait, which is as many as may. Send the request again later.",
                 retry_after_s=RETRY_AFTER_S,
@@ -44,7 +49,8 @@ class Running:
 
     @contextlib.contextmanager
     def track(self, generation: asyncio.Future[Generation]) -> Iterator[None]:
-        """Count a generation for as long as the block runs."""
+        """Count a generation for as long as the block runs; raise as `check` does where it is one too many."""
+        self.check()
         self._generations.add(generation)
         try:
             yield

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from unmask.api.schema import ChatBody, ChatMessage, DiffusionOptions
 from unmask.backend import ModelInfo, Request
 from unmask.errors import InvalidRequestError
-from unmask.types import Message, Role, Sampling, StepBudget, StrategyChoice, StrategyName
+from unmask.types import Message, Role, Sampling, StepBudget, StrategyChoice
 
 _ROLES = {
     "system": Role.SYSTEM,
@@ -13,8 +13,6 @@ _ROLES = {
     "user": Role.USER,
     "assistant": Role.ASSISTANT,
 }
-_UNBOUNDED = frozenset({StrategyName.ENTROPY_BOUND, StrategyName.PROPHET})
-"""Strategies whose threshold is in nats; the others' is a probability."""
 
 
 def to_request(body: ChatBody, model: ModelInfo, draw_seed: Callable[[], int]) -> Request:
@@ -94,7 +92,9 @@ def _budget(body: ChatBody, options: DiffusionOptions, model: ModelInfo) -> Step
         raise InvalidRequestError(param, steps, f"1 to {model.max_steps}", f"{model.name} takes no more per canvas.")
     if steps is None and options.max_total_steps is None:
         return None
-    return StepBudget(max_steps=steps or model.default_steps, max_total_steps=options.max_total_steps)
+    return StepBudget(
+        max_steps=steps or model.default_steps_of(options.canvas_length), max_total_steps=options.max_total_steps
+    )
 
 
 def _canvas_length(options: DiffusionOptions, model: ModelInfo) -> int | None:
@@ -110,12 +110,7 @@ def _canvas_length(options: DiffusionOptions, model: ModelInfo) -> int | None:
 
 
 def _strategy(options: DiffusionOptions) -> StrategyChoice:
-    name = options.strategy or StrategyChoice().name
-    if options.threshold is not None and options.threshold > 1 and name not in _UNBOUNDED:
-        raise InvalidRequestError(
-            "diffusion.threshold", options.threshold, "0 to 1", f"The threshold of {name} is a probability."
-        )
-    return StrategyChoice(name=name, threshold=options.threshold)
+    return StrategyChoice(name=options.strategy or StrategyChoice().name, threshold=options.threshold)
 
 
 def _sampling(body: ChatBody, draw_seed: Callable[[], int]) -> Sampling:

@@ -7,6 +7,7 @@ from unmask.api.errors import UnknownFieldError
 from unmask.api.refusals import DIFFUSION, without_refusals
 from unmask.api.rules import RULES, WHOLE_FIELDS
 from unmask.api.schema import PARTS_TAG, TEXT_TAG, ChatBody, ChatMessage, DiffusionOptions, TextPart
+from unmask.api.shown import AsJson
 from unmask.errors import InvalidRequestError
 
 LONGEST_NAME = 80
@@ -44,7 +45,7 @@ def _named(error: ErrorDetails) -> InvalidRequestError:
     if path[0] in WHOLE_FIELDS:
         path = path[:1]
     rule = RULES[_path(path, generic=True)]
-    value = _Missing() if error["type"] == "missing" else error["input"]
+    value = _Missing() if error["type"] == "missing" else AsJson(error["input"])
     return InvalidRequestError(_path(path), value, rule.allowed, rule.fix)
 
 
@@ -62,7 +63,7 @@ def _unknown(above: list[int | str], name: str, value: object) -> UnknownFieldEr
     planned = f" Not supported yet: {', '.join(DIFFUSION)}." if model is DiffusionOptions else ""
     return UnknownFieldError(
         _path([*above, name[:LONGEST_NAME]]),
-        value,
+        AsJson(value),
         f"only the fields {', '.join(model.model_fields)}",
         f"Leave it out.{planned}",
     )

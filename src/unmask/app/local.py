@@ -14,6 +14,7 @@ def local_backend(settings: Settings) -> Backend:
     """Load the models of ``settings`` into an engine of our own.
 
     Raises:
+        ConfigError: there is no memory for so many pages.
         EngineMissingError: what the engine needs is not installed.
         UnknownModelError: no model has such a name.
         WeightsError: weights are missing or damaged.
@@ -28,4 +29,4 @@ def local_backend(settings: Settings) -> Backend:
     sizes = SchedSettings()
     pages = settings.page_pool_tokens // sizes.page_size
     sizes = replace(sizes, pages=pages, max_rows=settings.max_rows)
-    return build_local_backend(settings.models, sizes, threads=settings.threads)
+    return build_local_backend(settings.models, sizes, threads=settings.threads, queue_limit=settings.queue_limit)

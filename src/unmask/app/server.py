@@ -93,7 +93,12 @@ class DrainingServer(uvicorn.Server):
             if not draining.done():
                 self._cut_off = self._running.cut_off()
                 self._say(f"requests cut off: {self._cut_off}")
-            await asyncio.wait_for(draining, FLUSH_S)
+            await asyncio.wait((draining,), timeout=FLUSH_S)
+            if draining.done():
+                await draining
+            else:
+                self._say(f"still at work and not waited for: the backend, with {self._running.count} requests open")
         finally:
+            draining.cancel()
             hurrying.cancel()
             self.should_exit = True

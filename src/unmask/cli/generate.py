@@ -43,10 +43,12 @@ def run_generate(args: argparse.Namespace, tools: Tools) -> int:
 
 
 def _check_combination(args: argparse.Namespace) -> None:
-    used = [name for name in DIFFUSION_ONLY if getattr(args, name)]
+    used = [name for name in DIFFUSION_ONLY if getattr(args, name) is not None]
     if args.ar and used:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in used)
         raise UsageError(f"--ar writes one token after the other, without canvases; leave out {options}")
+    if args.ar and args.watch:
+        raise UsageError("--watch shows a canvas after every step, and --ar has none; leave out one of the two")
 
 
 async def _generate(args: argparse.Namespace, prompt: Prompt, tools: Tools) -> Generation:
@@ -84,7 +86,8 @@ def _model(backend: Backend, name: str) -> ModelInfo:
 def _request(args: argparse.Namespace, prompt: Prompt, model: ModelInfo) -> Request:
     budget = None
     if args.steps or args.total_steps:
-        budget = StepBudget(max_steps=args.steps or model.default_steps, max_total_steps=args.total_steps)
+        steps = args.steps or model.default_steps_of(args.canvas_length)
+        budget = StepBudget(max_steps=steps, max_total_steps=args.total_steps)
     strategy = StrategyChoice() if args.strategy is None else StrategyChoice(name=StrategyName(args.strategy))
     default = Sampling()
     return Request(

@@ -9,6 +9,11 @@ from unmask.types import StrategyName
 
 TRAINABLE = ("tiny", "nano")
 BENCHES = ("engine", "model", "all")
+LEAST = -(1 << 63)
+LARGEST = (1 << 63) - 1
+"""Whole numbers fit into 64 bits, as JSON and the engine hold them."""
+MOST_DIGITS = 100
+"""Zeros in front included."""
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -69,7 +74,7 @@ def _add_generate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
     drawing.add_argument("--threshold", type=_number(0), metavar="X", help="the strategy's threshold")
     drawing.add_argument("--temperature", type=_number(0, 2), metavar="X", help="0, the default, takes the likeliest")
     drawing.add_argument("--top-p", type=_number(0, 1), metavar="X", help="draw from the likeliest tokens only")
-    drawing.add_argument("--seed", type=int, default=0, metavar="N", help="of drawing and of --task (default 0)")
+    drawing.add_argument("--seed", type=_whole(), default=0, metavar="N", help="of drawing and of --task (default 0)")
     drawing.add_argument("--ar", action="store_true", help="one token after the other, in place of canvases")
     generate.add_argument("--watch", action="store_true", help="show the canvas after every step")
     _add_json(generate)
@@ -80,7 +85,7 @@ def _add_examples(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
         commands, "examples", "List prompts that the demonstration model knows, one a task type and difficulty."
     )
     examples.add_argument("--task", metavar="TYPE", help="of this task type only")
-    examples.add_argument("--seed", type=int, default=0, metavar="N", help="draws other examples (default 0)")
+    examples.add_argument("--seed", type=_whole(), default=0, metavar="N", help="draws other examples (default 0)")
     _add_json(examples)
 
 
@@ -98,7 +103,7 @@ def _add_train(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     train.add_argument("--resume", action="store_true", help="go on from the folder's checkpoint")
     train.add_argument("--weights", type=Path, metavar="FILE", help="begin a new run from these weights")
     train.add_argument("--folder", type=Path, metavar="DIR", help="where state and log go (default runs/NAME)")
-    train.add_argument("--seed", type=int, default=0, metavar="N", help="of weights and data (default 0)")
+    train.add_argument("--seed", type=_whole(), default=0, metavar="N", help="of weights and data (default 0)")
     _add_json(train)
 
 
@@ -106,7 +111,7 @@ def _add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     bench = _command(commands, "bench", "Measure alternatives side by side; exits with 1 when a target is missed.")
     bench.add_argument("name", nargs="?", choices=BENCHES, default="all", help="which bench (default all)")
     bench.add_argument("--quick", action="store_true", help="under a minute; its figures decide nothing")
-    bench.add_argument("--seed", type=int, default=0, metavar="N", help="of items and order (default 0)")
+    bench.add_argument("--seed", type=_whole(), default=0, metavar="N", help="of items and order (default 0)")
     bench.add_argument("--records", type=Path, metavar="FILE", help="write one line for each item and alternative")
     _add_json(bench)
 
@@ -127,12 +132,14 @@ def _add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="write one JSON object to stdout and nothing else")
 
 
-def _whole(low: int) -> Callable[[str], int]:
-    """Return a parser of whole numbers from ``low`` on."""
+def _whole(low: int = LEAST) -> Callable[[str], int]:
+    """Return a parser of whole numbers from ``low`` to `LARGEST`."""
 
     def parse(text: str) -> int:
-        if not text.isascii() or not text.removeprefix("-").isdecimal() or int(text) < low:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, at least {low}")
+        is_whole = text.isascii() and text.removeprefix("-").isdecimal()
+        # Python itself refuses to read numbers of thousands of digits.
+        if not is_whole or len(text) > MOST_DIGITS or not low <= int(text) <= LARGEST:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {low} to {LARGEST}")
         return int(text)
 
     return parse

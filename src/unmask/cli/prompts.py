@@ -1,6 +1,7 @@
 """What `generate` asks: the caller's prompt, or an example of a task type."""
 
 import argparse
+import re
 from dataclasses import dataclass
 from random import Random
 
@@ -9,6 +10,8 @@ from unmask.tasks.domain import recognise
 from unmask.tasks.item import CheckResult, Item, Split, Task
 from unmask.tasks.registry import all_tasks
 from unmask.types import Message, Role
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +49,8 @@ def prompt_from(args: argparse.Namespace) -> Prompt:
     if args.prompt is not None:
         if not args.prompt:
             raise UsageError("PROMPT is empty; ask something, such as: add 12 + 30")
-        system = () if args.system is None else (Message(role=Role.SYSTEM, content=args.system),)
-        return Prompt(messages=(*system, Message(role=Role.USER, content=args.prompt)), task=task, item=None)
+        system = () if args.system is None else (_message(Role.SYSTEM, args.system),)
+        return Prompt(messages=(*system, _message(Role.USER, args.prompt)), task=task, item=None)
     if task is None:
         raise UsageError("there is nothing to ask; give a PROMPT, or --task for an example")
     if args.system is not None:
@@ -62,3 +65,8 @@ def find_task(name: str) -> Task:
     if name not in tasks:
         raise UsageError(f"--task is {name!r}, allowed: {', '.join(tasks)}")
     return tasks[name]
+
+
+def _message(role: Role, text: str) -> Message:
+    """Make a message; bytes of the command line that are no UTF-8 reach Python as surrogates, which no JSON holds."""
+    return Message(role=role, content=_SURROGATE.sub("\ufffd", text))

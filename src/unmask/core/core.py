@@ -88,7 +88,10 @@ class Core:
                 sequence.exit_reason = ExitReason.FAILED
                 sequence.error = error
                 sequence.finished = self._clock.now()
-            listener.ended(sequence)
+            try:
+                listener.ended(sequence)
+            except Exception:  # whoever cannot be told must not keep the others waiting
+                logger.exception("a listener failed")
         self._open.clear()
 
     def _tell(self, changes: Changes) -> None:

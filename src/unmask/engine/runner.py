@@ -11,15 +11,18 @@ layer is finished only where logits are asked for.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, assert_never, cast
+from typing import NamedTuple, Protocol, assert_never, cast
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
 from unmask.engine.network import Block, Network
 from unmask.plan import CanvasTask, DecodeTask, Row
+
+Ints = NDArray[np.int64]
 
 # Matrix products of fewer rows take other kernels, whose last bits differ.
 MIN_TOKENS = 8
@@ -37,43 +40,60 @@ def round_up(length: int, ladder: Sequence[int]) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Span:
-    """A row's tokens: what they are, how far they reach, which keys each may see, which are asked for logits."""
+    """A row's tokens: what they are, where they live, which keys each may see, which are asked for logits.
+
+    Attributes:
+        row: the row.
+        canvas: its canvas, empty where it has none.
+        slots: of every position up to the row's end.
+        limits: per token, how many positions it sees.
+        asked: tokens of the row whose logits are wanted.
+        rungs: rounded lengths of queries and keys.
+    """
 
     row: Row
     canvas: tuple[int, ...]
-    end: int
-    limits: list[int]
-    asked: list[int]
+    slots: Ints
+    limits: Ints
+    asked: Ints
     rungs: tuple[int, int]
 
     @classmethod
-    def of(cls, row: Row) -> "_Span":
+    def of(cls, row: Row, page_size: int) -> "_Span":
         appended = len(row.append)
         canvas: tuple[int, ...] = ()
-        asked: list[int] = []
+        asked: Sequence[int] = ()
         match row.task:
             case CanvasTask():
                 canvas = row.task.tokens
                 asked = [appended + place for place in row.task.asked]
             case DecodeTask():
-                asked = [appended - 1]
+                asked = (appended - 1,)
             case None:
                 pass
             case _:
                 assert_never(row.task)
         count = appended + len(canvas)
         end = row.start + count
+        limits = np.full(count, end, dtype=np.int64)
+        limits[:appended] = np.arange(row.start + 1, row.start + appended + 1)
+        pages = np.array(row.pages, dtype=np.int64)
         return cls(
             row=row,
             canvas=canvas,
-            end=end,
-            limits=[*range(row.start + 1, row.start + appended + 1), *(end for _ in canvas)],
-            asked=asked,
+            slots=(pages[:, None] * page_size + np.arange(page_size)).ravel()[:end],
+            limits=limits,
+            asked=np.array(asked, dtype=np.int64),
             rungs=(round_up(count, QUERY_LENGTHS), round_up(end, KEY_LENGTHS)),
         )
 
 
-_Member = tuple[_Span, int, list[int]]
+class _Member(NamedTuple):
+    """A row in a group: its first query's place among the tokens, and how many keys each query sees."""
+
+    span: _Span
+    first: int
+    limits: Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,56 +192,49 @@ class Runner:
         return attended
 
     def _lay_out(self, rows: Sequence[Row]) -> _Layout:
-        spans = [_Span.of(row) for row in rows]
+        spans = [_Span.of(row, self.page_size) for row in rows]
         # Rows of a group lie side by side, so that a full group is a slice of the tokens.
-        ranked = sorted(spans, key=lambda span: span.rungs)
-        first: dict[int, int] = {}
-        tokens: list[int] = []
-        positions: list[int] = []
-        canvas_positions: list[int] = []
-        slots: list[int] = []
-        for span in ranked:
-            first[id(span)] = len(tokens)
-            row = span.row
-            tokens += (*row.append, *span.canvas)
-            positions += range(row.start, span.end)
-            canvas_positions += (*(-1 for _ in row.append), *range(len(span.canvas)))
-            slots += self._slots(row, row.start, span.end)
-        asked = [first[id(span)] + place for span in spans for place in span.asked]
-        missing = max(0, MIN_TOKENS - len(tokens))
+        order = sorted(range(len(spans)), key=lambda index: spans[index].rungs)
+        firsts = [0] * len(spans)
+        count = 0
+        for index in order:
+            firsts[index] = count
+            count += len(spans[index].limits)
+        ranked = [spans[index] for index in order]
+        missing = max(0, MIN_TOKENS - count)
+        asked = np.concatenate([firsts[index] + span.asked for index, span in enumerate(spans)])
         return _Layout(
-            tokens=torch.tensor(tokens + [0] * missing),
-            positions=torch.tensor(positions + [0] * missing),
-            canvas_positions=torch.tensor(canvas_positions + [-1] * missing),
-            slots=torch.tensor(slots + [self._spare] * missing),
-            groups=self._groups([(span, first[id(span)], span.limits) for span in ranked]),
-            asked=torch.tensor(asked + [0] * max(0, MIN_TOKENS - len(asked))),
+            tokens=_flat([(*span.row.append, *span.canvas) for span in ranked], missing, 0),
+            positions=_flat([np.arange(span.row.start, len(span.slots)) for span in ranked], missing, 0),
+            canvas_positions=_flat(
+                [(*(-1 for _ in span.row.append), *range(len(span.canvas))) for span in ranked], missing, -1
+            ),
+            slots=_flat([span.slots[span.row.start :] for span in ranked], missing, self._spare),
+            groups=self._groups([_Member(spans[index], firsts[index], spans[index].limits) for index in order]),
+            asked=_flat([asked], max(0, MIN_TOKENS - len(asked)), 0),
             asked_groups=self._groups(_asked_members(spans)),
             count=len(asked),
         )
 
-    def _slots(self, row: Row, first: int, last: int) -> list[int]:
-        size = self.page_size
-        return [row.pages[place // size] * size + place % size for place in range(first, last)]
-
-    def _groups(self, members: list[_Member]) -> tuple[_Group, ...]:
-        """Group members by rounded lengths; each is a row, its first query and the keys each query may see."""
+    def _groups(self, members: Sequence[_Member]) -> tuple[_Group, ...]:
+        """Group members by rounded lengths."""
         groups: dict[tuple[int, int], list[_Member]] = {}
         for member in members:
-            span, _, limits = member
-            groups.setdefault((round_up(len(limits), QUERY_LENGTHS), span.rungs[1]), []).append(member)
+            rungs = round_up(len(member.limits), QUERY_LENGTHS), member.span.rungs[1]
+            groups.setdefault(rungs, []).append(member)
         return tuple(self._group(*lengths, group) for lengths, group in groups.items())
 
-    def _group(self, query_length: int, key_length: int, members: list[_Member]) -> _Group:
+    def _group(self, query_length: int, key_length: int, members: Sequence[_Member]) -> _Group:
         slots = np.full((len(members), key_length), self._spare, dtype=np.int64)
         limits = np.ones((len(members), query_length), dtype=np.int64)
         queries = np.zeros((len(members), query_length), dtype=np.int64)
         real = np.zeros((len(members), query_length), dtype=np.bool_)
         for index, (span, first, seen) in enumerate(members):
-            slots[index, : span.end] = self._slots(span.row, 0, span.end)
-            limits[index, : len(seen)] = seen
-            queries[index, : len(seen)] = range(first, first + len(seen))
-            real[index, : len(seen)] = True
+            count = len(seen)
+            slots[index, : len(span.slots)] = span.slots
+            limits[index, :count] = seen
+            queries[index, :count] = np.arange(first, first + count)
+            real[index, :count] = True
         # Canvases see the same keys from every position: one line of the bias serves them all.
         lines = limits if (limits != limits[:, :1]).any() else limits[:, :1]
         hidden = torch.from_numpy(np.arange(key_length) >= lines[:, None, :, None])
@@ -236,12 +249,18 @@ class Runner:
         )
 
 
-def _asked_members(spans: list[_Span]) -> list[_Member]:
+def _flat(parts: Sequence[Ints | Sequence[int]], missing: int, fill: int) -> Tensor:
+    """Join parts and pad them with ``missing`` times ``fill``."""
+    joined = np.concatenate([*(np.asarray(part, dtype=np.int64) for part in parts), np.full(missing, fill)])
+    return torch.from_numpy(joined)
+
+
+def _asked_members(spans: Sequence[_Span]) -> list[_Member]:
     """Return the queries of the last layer: only what is asked for, row after row."""
     members: list[_Member] = []
     first = 0
     for span in spans:
-        if span.asked:
-            members.append((span, first, [span.limits[place] for place in span.asked]))
+        if len(span.asked):
+            members.append(_Member(span, first, span.limits[span.asked]))
             first += len(span.asked)
     return members

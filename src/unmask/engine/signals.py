@@ -173,7 +173,8 @@ def _sample(logits: Tensor, draw: Draw) -> Tensor:
         logits: ``[length, vocabulary]``, the largest of each position 0.
         draw: how to draw.
     """
-    weights = (logits / draw.sampling.temperature).exp().double()
+    # In double precision first: in single, a tiny temperature is zero, and zero by zero is no number.
+    weights = (logits.double() / draw.sampling.temperature).exp()
     if draw.sampling.top_p < 1:
         weights = _nucleus(weights, draw.sampling.top_p)
     cumulative = weights.cumsum(-1)

@@ -19,7 +19,7 @@ from unmask.backend import (
 )
 from unmask.core.front import Front, Kind, Notice
 from unmask.errors import UnknownModelError
-from unmask.local.limits import check_draft_tokens, make_submission
+from unmask.local.limits import check_draft_tokens, check_text_length, make_submission
 from unmask.local.model import ServedModel
 from unmask.local.settled import pieces, settled
 from unmask.sequence import Sequence, TraceEntry
@@ -54,7 +54,10 @@ class LocalBackend:
         model = self._model(request.model)
         if request.draft is not None:
             check_draft_tokens(request.draft, model.tokenizer.size)
-        submission = make_submission(request, model.info, tuple(model.tokenizer.encode_chat(request.messages)))
+        check_text_length(request, model.info, model.tokenizer.longest)
+        # Off the loop: while one long prompt is encoded, everyone else's requests go on.
+        prompt = await asyncio.to_thread(model.tokenizer.encode_chat, request.messages)
+        submission = make_submission(request, model.info, tuple(prompt))
         sent = ""
         async with aclosing(self._fronts[request.model].run(submission)) as notices:
             async for notice in notices:

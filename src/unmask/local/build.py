@@ -8,23 +8,36 @@ from unmask.clock import SystemClock
 from unmask.engine.weights import load_weights, packaged_models, packaged_weights
 from unmask.errors import WeightsError
 from unmask.local.backend import LocalBackend
-from unmask.local.model import ServedModel, serve_model
+from unmask.local.model import QUEUE_LIMIT, ServedModel, serve_model
 from unmask.sched.settings import SchedSettings
 from unmask.text.tokenizer import packaged_tokenizer
 
 
-def build_model(name: str, settings: SchedSettings, *, weights: Path | None = None) -> ServedModel:
+def build_model(
+    name: str, settings: SchedSettings, *, weights: Path | None = None, queue_limit: int = QUEUE_LIMIT
+) -> ServedModel:
     """Load a packaged model, or a file of weights, and put it behind a core."""
     loaded = load_weights(weights or packaged_weights(name))
-    return serve_model(loaded, packaged_tokenizer(), settings, SystemClock())
+    return serve_model(loaded, packaged_tokenizer(), settings, SystemClock(), queue_limit=queue_limit)
 
 
 def build_local_backend(
-    names: tuple[str, ...] = (), settings: SchedSettings | None = None, *, threads: int | None = None
+    names: tuple[str, ...] = (),
+    settings: SchedSettings | None = None,
+    *,
+    threads: int | None = None,
+    queue_limit: int = QUEUE_LIMIT,
 ) -> LocalBackend:
     """Serve packaged models, all of them if none is named.
 
+    Args:
+        names: which models.
+        settings: sizes of each model's scheduler.
+        threads: processor threads of a forward; by default torch decides.
+        queue_limit: requests that may wait, over all models, beside those that run.
+
     Raises:
+        ConfigError: there is no memory for so many pages.
         UnknownModelError: a name is not in the package.
         WeightsError: a file is missing or damaged, or the package holds no model at all.
     """
@@ -33,4 +46,7 @@ def build_local_backend(
     chosen = names or packaged_models()
     if not chosen:
         raise WeightsError("the package holds no model; install it again, or train one with `unmask train`")
-    return LocalBackend(tuple(build_model(name, settings or SchedSettings()) for name in chosen))
+    sizes = settings or SchedSettings()
+    # All that may run or wait can arrive for one model, and before a tick has made the first of them run.
+    most = sizes.max_rows * len(chosen) + queue_limit
+    return LocalBackend(tuple(build_model(name, sizes, queue_limit=most) for name in chosen))

@@ -4,10 +4,12 @@ from unmask.backend import ModelInfo, Request
 from unmask.errors import ContextLengthError, InvalidRequestError
 from unmask.sequence import Submission
 from unmask.text.tokenizer import SPECIALS, Special
-from unmask.types import Draft, Mode, StepBudget
+from unmask.types import Draft, Mode, StepBudget, StrategyChoice, StrategyName
 
 MAX_TEMPERATURE = 2.0
 MAX_STOPS = 4
+UNBOUNDED = frozenset({StrategyName.ENTROPY_BOUND, StrategyName.PROPHET})
+"""Strategies whose threshold has no upper end; the others' is a probability."""
 
 
 def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...]) -> Submission:
@@ -22,6 +24,7 @@ def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...])
         allowed = ", ".join(map(str, model.canvas_lengths))
         raise InvalidRequestError("diffusion.canvas_length", canvas_length, allowed, "Leave it out for the default.")
     _check_sampling(request)
+    _check_threshold(request.strategy)
     if request.draft is not None:
         _check_draft(request.draft, request.mode, canvas_length)
     max_tokens = _max_tokens(request, model, len(prompt))
@@ -40,6 +43,17 @@ def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...])
         snapshots=request.snapshots,
         trace=request.trace,
     )
+
+
+def check_text_length(request: Request, model: ModelInfo, longest_token: int) -> None:
+    """Refuse a text that cannot fit whatever its tokens are, without the time it takes to find them.
+
+    Raises:
+        ContextLengthError: so many bytes do not fit; the number of tokens it names is the least there could be.
+    """
+    size = sum(len(message.content.encode("utf-8", "surrogatepass")) for message in request.messages)
+    if size > model.context_length * longest_token:
+        raise ContextLengthError(-(-size // longest_token), request.max_tokens or 1, model.context_length)
 
 
 def check_draft_tokens(draft: Draft, vocabulary: int) -> None:
@@ -90,7 +104,7 @@ def _max_tokens(request: Request, model: ModelInfo, prompt: int) -> int:
 
 def _budget(request: Request, model: ModelInfo, max_tokens: int, canvas_length: int) -> StepBudget:
     asked = request.budget
-    steps = asked.max_steps if asked is not None else min(model.default_steps, canvas_length)
+    steps = asked.max_steps if asked is not None else model.default_steps_of(canvas_length)
     if not 1 <= steps <= model.max_steps:
         raise InvalidRequestError(
             "diffusion.max_steps", steps, f"1 to {model.max_steps}", "It caps the denoise steps of one canvas."
@@ -106,14 +120,22 @@ def _budget(request: Request, model: ModelInfo, max_tokens: int, canvas_length: 
 
 
 def _check_sampling(request: Request) -> None:
-    sampling, threshold = request.sampling, request.strategy.threshold
+    sampling = request.sampling
     if not 0 <= sampling.temperature <= MAX_TEMPERATURE:
         raise InvalidRequestError(
             "temperature", sampling.temperature, f"0 to {MAX_TEMPERATURE:g}", "0 takes the likeliest token."
         )
     if not 0 < sampling.top_p <= 1:
         raise InvalidRequestError("top_p", sampling.top_p, "above 0, at most 1", "1 leaves every token in.")
-    if threshold is not None and not threshold >= 0:
-        raise InvalidRequestError("diffusion.threshold", threshold, "0 or more", "Leave it out for the default.")
     if "" in request.stop or len(request.stop) > MAX_STOPS:
         raise InvalidRequestError("stop", request.stop, f"up to {MAX_STOPS} texts, none empty", "Drop the others.")
+
+
+def _check_threshold(strategy: StrategyChoice) -> None:
+    name, threshold = strategy.name, strategy.threshold
+    if threshold is None:
+        return
+    if not threshold >= 0:
+        raise InvalidRequestError("diffusion.threshold", threshold, "0 or more", "Leave it out for the default.")
+    if threshold > 1 and name not in UNBOUNDED:
+        raise InvalidRequestError("diffusion.threshold", threshold, "0 to 1", f"With {name} it is a probability.")

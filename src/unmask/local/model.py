@@ -7,9 +7,10 @@ from unmask.clock import Clock
 from unmask.core.core import Core
 from unmask.engine.adapter import Adapter
 from unmask.engine.engine import Engine
+from unmask.engine.network import Network
 from unmask.engine.runner import RowRunner, Runner
 from unmask.engine.weights import LoadedModel
-from unmask.errors import WeightsError
+from unmask.errors import ConfigError, WeightsError
 from unmask.sched.batcher import Batcher
 from unmask.sched.ending import Decode
 from unmask.sched.settings import SchedSettings
@@ -22,6 +23,8 @@ EMBEDDED_ADAPTER = Adapter(
     forbidden=tuple(token for token in range(SPECIALS) if token != Special.END),
 )
 DEFAULT_MAX_TOKENS = 96
+QUEUE_LIMIT = 10_000
+"""Requests that may wait for a model, unless its maker says otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +54,9 @@ def model_info(loaded: LoadedModel) -> ModelInfo:
     )
 
 
-def make_core(runner: RowRunner, decode: Decode, settings: SchedSettings, clock: Clock) -> Core:
+def make_core(
+    runner: RowRunner, decode: Decode, settings: SchedSettings, clock: Clock, *, queue_limit: int = QUEUE_LIMIT
+) -> Core:
     """Put an embedded model's runner behind a scheduler, which does no more than the model can."""
     adapter = EMBEDDED_ADAPTER
     possible = replace(
@@ -60,14 +65,22 @@ def make_core(runner: RowRunner, decode: Decode, settings: SchedSettings, clock:
         fused_prefill=settings.fused_prefill and adapter.fused_prefill,
         fused_commit=settings.fused_commit and adapter.fused_commit,
     )
-    batcher = Batcher(possible, mask=adapter.mask, end=adapter.end, decode=decode, clock=clock)
+    batcher = Batcher(possible, mask=adapter.mask, end=adapter.end, decode=decode, clock=clock, queue_limit=queue_limit)
     return Core(Engine(runner, adapter), batcher, clock)
 
 
-def serve_model(loaded: LoadedModel, tokenizer: TextTokenizer, settings: SchedSettings, clock: Clock) -> ServedModel:
+def serve_model(
+    loaded: LoadedModel,
+    tokenizer: TextTokenizer,
+    settings: SchedSettings,
+    clock: Clock,
+    *,
+    queue_limit: int = QUEUE_LIMIT,
+) -> ServedModel:
     """Put an embedded model behind a core of its own.
 
     Raises:
+        ConfigError: there is no memory for so many pages.
         WeightsError: network and tokenizer do not belong together.
     """
     vocabulary = loaded.network.shape.vocabulary
@@ -76,6 +89,20 @@ def serve_model(loaded: LoadedModel, tokenizer: TextTokenizer, settings: SchedSe
             f"the weights of {loaded.name!r} know {vocabulary} tokens and the tokenizer {tokenizer.size}: "
             "they do not belong together; install the package again or train the model anew"
         )
-    runner = Runner(loaded.network, pages=settings.pages, page_size=settings.page_size)
-    core = make_core(runner, tokenizer.decode, settings, clock)
+    runner = _make_runner(loaded.network, settings)
+    core = make_core(runner, tokenizer.decode, settings, clock, queue_limit=queue_limit)
     return ServedModel(info=model_info(loaded), tokenizer=tokenizer, core=core)
+
+
+def _make_runner(network: Network, settings: SchedSettings) -> Runner:
+    try:
+        return Runner(network, pages=settings.pages, page_size=settings.page_size)
+    except RuntimeError as error:
+        # Torch has no narrower error for memory on the processor.
+        tokens, shape = settings.pages * settings.page_size, network.shape
+        size = tokens * shape.layers * 2 * shape.width * 4
+        raise ConfigError(
+            f"page_pool_tokens is {tokens}, which takes {size} bytes of memory for each such model, and there is not "
+            f"as much: {str(error).splitlines()[0]}. Choose fewer.",
+            param="page_pool_tokens",
+        ) from error

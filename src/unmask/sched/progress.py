@@ -26,7 +26,10 @@ def apply_result(sequence: Sequence, result: RowResult, *, end: int, decode: Dec
             return False
         case TokenResult():
             sequence.steps += 1
-            return _extend(sequence, (result.token,), ExitReason.CONVERGED, end=end, decode=decode)
+            grown = _extend(sequence, (result.token,), ExitReason.CONVERGED, end=end, decode=decode)
+            if sequence.finish_reason is FinishReason.LENGTH:
+                sequence.exit_reason = ExitReason.MAX_TOTAL_STEPS
+            return grown
         case CanvasResult():
             return _apply_canvas(sequence, result, end=end, decode=decode)
         case _:

@@ -8,7 +8,7 @@ ordinary text.
 import re
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Self
@@ -117,6 +117,12 @@ class TextTokenizer:
     def size(self) -> int:
         """Number of ids, specials included."""
         return self._bpe.get_vocab_size() + SPECIALS
+
+    @cached_property
+    def longest(self) -> int:
+        """Most bytes of text that one id stands for."""
+        # The vocabulary is spelt in an alphabet of one character a byte.
+        return max(map(len, self._bpe.get_vocab()))
 
     @property
     def has_every_byte(self) -> bool:

@@ -42,7 +42,8 @@ class Remask:
         eligible = ~canvas.open & ~canvas.frozen & ~memory.reopened & (memory.probability < self.threshold)
         reopened = never.copy()
         if eligible.any():
-            reopened[np.argmin(np.where(eligible, memory.probability, np.inf))] = True
+            # Rounded, so that the last bits of a forward do not choose; of two alike the earlier goes.
+            reopened[np.argmin(np.where(eligible, memory.probability.round(4), np.inf))] = True
         return Update(
             revealed=revealed,
             reopened=reopened,
