@@ -39,6 +39,7 @@ def test_the_report_is_one_json_object() -> None:
     """Machine, commit, digest and seed are kept beside figures and targets."""
     report = BenchReport(
         name="engine",
+        model="tiny",
         model_digest="d",
         seed=3,
         quick=True,

@@ -96,8 +96,10 @@ def test_bench_is_parsed() -> None:
     bare = build_parser().parse_args(["bench"])
     full = build_parser().parse_args(["bench", "engine", "--json", "--quick", "--seed", "4", "--records", "r.jsonl"])
 
-    assert bare == Namespace(command="bench", name="all", json=False, quick=False, seed=0, records=None)
-    assert full == Namespace(command="bench", name="engine", json=True, quick=True, seed=4, records=Path("r.jsonl"))
+    assert bare == Namespace(command="bench", name="all", model="tiny", json=False, quick=False, seed=0, records=None)
+    assert full == Namespace(
+        command="bench", name="engine", model="tiny", json=True, quick=True, seed=4, records=Path("r.jsonl")
+    )
 
 
 def test_serve_refuses_other_hosts() -> None:

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from unmask.bench.engine_bench import run_engine_bench
 from unmask.bench.model_bench import Bench, run_model_bench
-from unmask.bench.pictures import check_pictures, save_pictures
+from unmask.bench.pictures import check_pictures, save_picture
 from unmask.bench.report import BenchReport, commit, record_lines, to_json
 from unmask.bench.table import print_report
 from unmask.clock import Clock, SystemClock
@@ -24,6 +24,7 @@ from unmask.errors import UnmaskError
 from unmask.text.tokenizer import TextTokenizer, packaged_tokenizer
 
 MODEL = "tiny"
+"""Whose results the README shows; those of other models are kept beside them under their own name."""
 RESULTS = Path("bench/results")
 HELD, MISSED, COULD_NOT_MEASURE = 0, 1, 3
 
@@ -51,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         UnmaskError: the records or pictures could not be written; said before anything is measured.
     """
     console = Console(stderr=True)
-    machine = Machine(model=load_weights(packaged_weights(MODEL)), tokenizer=packaged_tokenizer(), clock=SystemClock())
+    machine = Machine(model=load_weights(packaged_weights(args.model)), tokenizer=packaged_tokenizer(), clock=SystemClock())
     keep = not args.quick and commit() is not None and RESULTS.is_dir()
     if keep:
         check_pictures()
@@ -112,10 +113,12 @@ def _measure(name: str, machine: Machine, args: argparse.Namespace, console: Con
 
 
 def _keep(report: BenchReport, console: Console) -> None:
-    """Keep a full run of a checkout where the README reads it."""
-    path = RESULTS / f"{report.name}.json"
-    path.write_bytes(to_json(report) + b"\n")
-    console.print("kept: " + ", ".join(map(str, (path, *save_pictures(report, RESULTS)))))
+    """Keep a full run of a checkout, those of `MODEL` where the README reads them."""
+    name = report.name if report.model == MODEL else f"{report.name}-{report.model}"
+    result, picture = RESULTS / f"{name}.json", RESULTS / f"{name}.png"
+    result.write_bytes(to_json(report) + b"\n")
+    save_picture(report, picture)
+    console.print(f"kept: {result}, {picture}")
 
 
 def _engine(machine: Machine, seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all

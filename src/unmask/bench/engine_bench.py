@@ -80,6 +80,7 @@ def run_engine_bench(
     figures, targets = _judge(samples, seed, growth)
     return BenchReport(
         name="engine",
+        model=model.name,
         model_digest=model.digest,
         seed=seed,
         quick=quick,

@@ -73,6 +73,7 @@ def run_model_bench(bench: Bench, *, seed: int, quick: bool, progress: Progress)
     figures += [figure for curve in curves for figure in saturation_figures(curve, seed)]
     return BenchReport(
         name="model",
+        model=bench.model.name,
         model_digest=bench.model.digest,
         seed=seed,
         quick=quick,

@@ -25,8 +25,8 @@ def check_pictures() -> None:
         raise UnmaskError("pictures need matplotlib: pip install '.[charts]' in a checkout")
 
 
-def save_pictures(report: BenchReport, folder: Path) -> tuple[Path, ...]:
-    """Draw the report's picture into ``folder`` and return the files; see `check_pictures`."""
+def save_picture(report: BenchReport, path: Path) -> None:
+    """Draw the report's picture; see `check_pictures`."""
     import matplotlib as mpl  # noqa: PLC0415 - an extra
 
     mpl.use("Agg")
@@ -39,10 +39,8 @@ def save_pictures(report: BenchReport, folder: Path) -> tuple[Path, ...]:
     else:
         _draw_curves(axes[0], report.figures)
         _draw_accuracy(axes[1], report.figures)
-    path = folder / f"{report.name}.png"
     figure.savefig(path, dpi=110)
     plt.close(figure)
-    return (path,)
 
 
 def _draw_throughput(axes: "Axes", figures: Sequence[Figure]) -> None:

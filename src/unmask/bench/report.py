@@ -78,6 +78,7 @@ class BenchReport:
     """Everything a bench prints and keeps."""
 
     name: str
+    model: str
     model_digest: str
     seed: int
     quick: bool
@@ -124,6 +125,7 @@ def to_json(report: BenchReport) -> bytes:
             "bench": report.name,
             "machine": machine(),
             "commit": commit(),
+            "model": report.model,
             "model_digest": report.model_digest,
             "seed": report.seed,
             "quick": report.quick,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from random import Random
 
 from unmask.cards import Fact, render_cards, render_triples
+from unmask.tasks.dialogue_phrases import SLOT_WORDS
 from unmask.tasks.item import Item, Split
 from unmask.tasks.lookup import RELATIONS
 from unmask.tasks.names import draw_names
@@ -60,11 +61,13 @@ def repeat_document(tokenizer: TextTokenizer, rng: Random) -> Document:
 
 
 def recall_document(tokenizer: TextTokenizer, rng: Random) -> Document:
-    """Draw a shuffled key-value recall: facts, then the same facts in another order."""
+    """Draw a shuffled key-value recall: facts of every slot, then the same facts in another order."""
     names = draw_names(rng, Split.TRAIN, rng.randint(3, 10))
-    keys = [(name, slot) for name in names for slot in RELATIONS]
-    chosen = rng.sample(keys, rng.randint(2, 10))
-    facts = [Fact(subject=subject, slot=slot, value=rng.choice(names)) for subject, slot in chosen]
+    keys = [(name, slot) for name in names for slot in (*RELATIONS, *SLOT_WORDS)]
+    chosen = rng.sample(keys, rng.randint(2, 12))
+    facts = [
+        Fact(subject=subject, slot=slot, value=rng.choice(SLOT_WORDS.get(slot) or names)) for subject, slot in chosen
+    ]
     render = rng.choice((render_triples, render_cards))
     prompt = tokenizer.encode_chat((Message(role=Role.USER, content=render(facts)),))
     rng.shuffle(facts)
