@@ -37,6 +37,13 @@ def test_flat_and_steep() -> None:
     assert held == {"steep_task_types": 2, "flat_task_types": 1}
 
 
+def test_a_task_that_is_mostly_wrong_is_not_flat() -> None:
+    """No gain from steps is no virtue where nothing is right."""
+    wrong = "1" + "0" * 39
+
+    assert not make_curve(wrong, wrong, wrong).is_flat
+
+
 def test_a_task_that_is_never_right_has_no_spread() -> None:
     """Nothing right is no reason to divide by zero."""
     curve = make_curve("0" * 20, "0" * 20, "0" * 20)

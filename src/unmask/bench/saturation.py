@@ -13,6 +13,8 @@ WITHIN = 0.01
 SATURATES_AT = 6
 SPREAD = 4.0
 FLAT = 0.03
+# A task type that is mostly wrong at every budget is not flat but unlearnt.
+LEARNT = 0.5
 WANTED_STEEP = 3
 WANTED_FLAT = 1
 
@@ -65,8 +67,8 @@ class Curve:
 
     @property
     def is_flat(self) -> bool:
-        """Whether steps gain less than three points."""
-        return self.gain < FLAT
+        """Whether steps gain less than three points at a quality that is of use."""
+        return self.gain < FLAT and float(self.quality.max()) >= LEARNT
 
 
 def saturation_figures(curve: Curve, seed: int) -> list[Figure]:
