@@ -52,7 +52,9 @@ def run(args: argparse.Namespace) -> int:
         UnmaskError: the records or pictures could not be written; said before anything is measured.
     """
     console = Console(stderr=True)
-    machine = Machine(model=load_weights(packaged_weights(args.model)), tokenizer=packaged_tokenizer(), clock=SystemClock())
+    machine = Machine(
+        model=load_weights(packaged_weights(args.model)), tokenizer=packaged_tokenizer(), clock=SystemClock()
+    )
     keep = not args.quick and commit() is not None and RESULTS.is_dir()
     if keep:
         check_pictures()

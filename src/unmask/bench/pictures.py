@@ -61,7 +61,7 @@ def _draw_shares(axes: "Axes", figures: Sequence[Figure]) -> None:
     axes.barh([place - 0.2 for place in places], peaks, 0.4, color=COLOURS[1], label="forward, share of matmul peak")
     axes.set_yticks(list(places), names)
     axes.set_xlim(0, 1)
-    axes.legend(loc="lower right", fontsize=8)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, fontsize=8, frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
 
 

@@ -51,8 +51,12 @@ def _arms(report: Mapping[str, Any]) -> str:
     lines = ["| arm | requests/s | tokens/s | p50 s | p95 s |", "|---|---|---|---|---|"]
     for arm in ARMS:
         row = (f"{arm}.requests_per_s", f"{arm}.tokens_per_s", f"{arm}.latency_p50", f"{arm}.latency_p95")
-        lines.append(f"| {arm} | " + " | ".join(f"{values[name]:.3g}" for name in row) + " |")
+        lines.append(f"| {arm} | " + " | ".join(_number(values[name]) for name in row) + " |")
     return "\n".join(lines) + "\n"
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _autoregressive(report: Mapping[str, Any]) -> str:
