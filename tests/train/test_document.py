@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.tasks.drawn import drawn
 from unmask.cards import parse_facts
+from unmask.tasks.dialogue_phrases import SLOT_WORDS
 from unmask.tasks.item import Split
 from unmask.tasks.names import is_held_out
 from unmask.tasks.registry import all_tasks
@@ -69,7 +70,9 @@ def test_recall_repeats_the_prompts_facts_in_another_order() -> None:
         moved += given != repeated
         asked = [token for place, token in enumerate(document.answer[:-1]) if place not in document.fixed]
         assert TOKENIZER.decode(asked).split("\n")[:-1] == [fact.value for fact in repeated]
-        assert not any(is_held_out(fact.value) or is_held_out(fact.subject) for fact in given)
+        names = [fact.subject for fact in given] + [fact.value for fact in given if fact.slot not in SLOT_WORDS]
+        assert not any(map(is_held_out, names))
+        assert all(fact.value in SLOT_WORDS[fact.slot] for fact in given if fact.slot in SLOT_WORDS)
         assert document.task == RECALL
     assert moved > 30
 
