@@ -5,7 +5,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -18,10 +17,10 @@ from unmask.bench.model_bench import Bench, run_model_bench
 from unmask.bench.pictures import check_pictures, save_picture
 from unmask.bench.report import BenchReport, commit, record_lines, to_json
 from unmask.bench.table import print_report
-from unmask.clock import Clock, SystemClock
-from unmask.engine.weights import LoadedModel, load_weights, packaged_weights
+from unmask.clock import SystemClock
+from unmask.engine.weights import load_weights, packaged_weights
 from unmask.errors import UnmaskError
-from unmask.text.tokenizer import TextTokenizer, packaged_tokenizer
+from unmask.text.tokenizer import packaged_tokenizer
 
 MODEL = "tiny"
 """Whose results the README shows; those of other models are kept beside them under their own name."""
@@ -29,16 +28,7 @@ RESULTS = Path("bench/results")
 HELD, MISSED, COULD_NOT_MEASURE = 0, 1, 3
 
 Watch = Callable[[str, float], None]
-Runner = Callable[["Machine", int, bool, Watch], BenchReport]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
-    """What benches run on: weights, tokenizer, clock."""
-
-    model: LoadedModel
-    tokenizer: TextTokenizer
-    clock: Clock
+Runner = Callable[[Bench, int, bool, Watch], BenchReport]
 
 
 def run(args: argparse.Namespace) -> int:
@@ -52,16 +42,14 @@ def run(args: argparse.Namespace) -> int:
         UnmaskError: the records or pictures could not be written; said before anything is measured.
     """
     console = Console(stderr=True)
-    machine = Machine(
-        model=load_weights(packaged_weights(args.model)), tokenizer=packaged_tokenizer(), clock=SystemClock()
-    )
+    bench = Bench(model=load_weights(packaged_weights(args.model)), tokenizer=packaged_tokenizer(), clock=SystemClock())
     keep = not args.quick and commit() is not None and RESULTS.is_dir()
     if keep:
         check_pictures()
     reports: list[BenchReport] = []
     with _records_file(args.records) as records:
         for name in _chosen(args.name):
-            report = _measure(name, machine, args, console)
+            report = _measure(name, bench, args, console)
             records.write(record_lines(report.records))
             if not args.json:
                 print_report(report, Console())
@@ -100,7 +88,7 @@ def _json(reports: Sequence[BenchReport]) -> str:
     return '{"benches": [' + ",\n".join(to_json(report).decode() for report in reports) + "]}"
 
 
-def _measure(name: str, machine: Machine, args: argparse.Namespace, console: Console) -> BenchReport:
+def _measure(name: str, bench: Bench, args: argparse.Namespace, console: Console) -> BenchReport:
     columns = (TextColumn("bench {task.fields[bench]}: {task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("starting", total=1.0, bench=name)
@@ -108,7 +96,7 @@ def _measure(name: str, machine: Machine, args: argparse.Namespace, console: Con
         def watch(stage: str, fraction: float) -> None:
             bar.update(task, description=stage, completed=fraction)
 
-        report = BENCHES[name](machine, args.seed, args.quick, watch)
+        report = BENCHES[name](bench, args.seed, args.quick, watch)
     if args.quick:
         console.print("[yellow]--quick: these figures decide nothing[/yellow]")
     return report
@@ -123,13 +111,12 @@ def _keep(report: BenchReport, console: Console) -> None:
     console.print(f"kept: {result}, {picture}")
 
 
-def _engine(machine: Machine, seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
+def _engine(bench: Bench, seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
     torch.set_grad_enabled(False)
-    return run_engine_bench(machine.model, machine.tokenizer, machine.clock, seed=seed, quick=quick, progress=watch)
+    return run_engine_bench(bench.model, bench.tokenizer, bench.clock, seed=seed, quick=quick, progress=watch)
 
 
-def _model(machine: Machine, seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
-    bench = Bench(model=machine.model, tokenizer=machine.tokenizer, clock=machine.clock)
+def _model(bench: Bench, seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
     return run_model_bench(bench, seed=seed, quick=quick, progress=watch)
 
 
