@@ -46,6 +46,8 @@ class Request:
         draft: start of the first canvas instead of masks.
         snapshots: whether `Backend.stream` yields a `StepEvent` after every step.
         trace: whether the result carries a `StepTrace` for every step.
+        top_logprobs: how many alternatives the log-probability of each output token comes with;
+            ``None`` asks for no log-probabilities at all.
     """
 
     model: str
@@ -61,6 +63,7 @@ class Request:
     draft: Draft | None = None
     snapshots: bool = False
     trace: bool = False
+    top_logprobs: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,8 +111,31 @@ class StepTrace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Alternative:
+    """A token that might stand somewhere: its bytes (a part of a character, at times) and log-probability in nats."""
+
+    data: bytes
+    logprob: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenLogprob:
+    """An output token with its log-probability at the step that fixed it, and the likeliest tokens of that step.
+
+    ``chosen.logprob`` is of the network's own distribution, before temperature and top-p.
+    ``top`` is sorted, likeliest first, and need not hold the chosen token.
+    """
+
+    chosen: Alternative
+    top: tuple[Alternative, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Generation:
-    """A finished request. ``text`` excludes end tokens and stop sequences."""
+    """A finished request. ``text`` excludes end tokens and stop sequences.
+
+    ``logprobs`` holds one entry per output token that has text, where the request asked for them.
+    """
 
     outcome: Outcome
     finish_reason: FinishReason | None
@@ -118,6 +144,7 @@ class Generation:
     usage: Usage
     timing: Timing
     trace: tuple[StepTrace, ...] = ()
+    logprobs: tuple[TokenLogprob, ...] = ()
     error: str | None = None
 
 
@@ -141,9 +168,10 @@ class StepEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitEvent:
-    """Text of a finished canvas; joined over a request they equal ``Generation.text``."""
+    """Text of a finished canvas; joined over a request they equal ``Generation.text``, and so do log-probabilities."""
 
     text: str
+    logprobs: tuple[TokenLogprob, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

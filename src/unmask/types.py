@@ -54,6 +54,16 @@ class StepBudget:
     max_total_steps: int | None = None
 
 
+class Bucket(StrEnum):
+    """One of the budget tiers, smallest first; which ``max_steps`` it stands for is a matter of model and policy."""
+
+    XS = "XS"
+    S = "S"
+    M = "M"
+    L = "L"
+    XL = "XL"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
     """How a token is drawn from the network's distribution; temperature 0 takes the likeliest."""
@@ -97,3 +107,11 @@ class ExitReason(StrEnum):
     MAX_TOTAL_STEPS = "max_total_steps"
     ABORTED = "aborted"
     FAILED = "failed"
+
+
+class Verification(StrEnum):
+    """What a verifier says of an answer; ``skipped`` where nothing was asked of it."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    SKIPPED = "skipped"
