@@ -2,11 +2,13 @@
 
 import argparse
 import asyncio
+import shlex
 from dataclasses import asdict
 
-from unmask.backend import Backend, DoneEvent, Generation, ModelInfo, Request
+from unmask.backend import Backend, DoneEvent, Generation, ModelInfo, Request, Usage
 from unmask.cli.exits import Exit, UsageError
 from unmask.cli.prompts import Prompt, prompt_from
+from unmask.cli.recording import RecordingWatcher, save_picture
 from unmask.cli.tools import Tools
 from unmask.cli.watch import Watcher, watcher_for
 from unmask.config import Settings
@@ -49,6 +51,8 @@ def _check_combination(args: argparse.Namespace) -> None:
         raise UsageError(f"--ar writes one token after the other, without canvases; leave out {options}")
     if args.ar and args.watch:
         raise UsageError("--watch shows a canvas after every step, and --ar has none; leave out one of the two")
+    if args.picture and not args.watch:
+        raise UsageError("--picture keeps what --watch shows; add --watch")
 
 
 async def _generate(args: argparse.Namespace, prompt: Prompt, tools: Tools) -> Generation:
@@ -58,7 +62,12 @@ async def _generate(args: argparse.Namespace, prompt: Prompt, tools: Tools) -> G
         if not args.watch:
             return await backend.generate(request)
         with watcher_for(tools, plain=args.json) as watcher:
-            return await _watched(backend, request, watcher)
+            if args.picture is None:
+                return await _watched(backend, request, watcher)
+            recording = RecordingWatcher(watcher)
+            generation = await _watched(backend, request, recording)
+        save_picture(args.picture, recording.picture(_typed(args), _spent(generation.usage)))
+        return generation
     finally:
         await backend.drain()
 
@@ -129,11 +138,22 @@ def _report(tools: Tools, prompt: Prompt, generation: Generation, verified: Chec
     if generation.outcome is not Outcome.COMPLETED:
         tools.say(f"{generation.outcome}: {generation.error or 'no reason given'}")
         return
-    usage, timing = generation.usage, generation.timing
-    tools.say(
-        f"{usage.completion_tokens} tokens in {usage.steps_used} of {usage.steps_allocated} steps "
-        f"({usage.tokens_per_step:.2f} a step), {usage.canvases} canvas{'es' if usage.canvases != 1 else ''}, "
-        f"{usage.exit_reason}, {timing.finished - timing.started:.3f} s"
-    )
+    timing = generation.timing
+    tools.say(f"{_spent(generation.usage)}, {timing.finished - timing.started:.3f} s")
     if verified is not None:
         tools.say(f"{prompt.judge}: {'passed' if verified.passed else f'failed, {verified.reason}'}")
+
+
+def _spent(usage: Usage) -> str:
+    return (
+        f"{usage.completion_tokens} tokens in {usage.steps_used} of {usage.steps_allocated} steps "
+        f"({usage.tokens_per_step:.2f} a step), {usage.canvases} canvas{'es' if usage.canvases != 1 else ''}, "
+        f"{usage.exit_reason}"
+    )
+
+
+def _typed(args: argparse.Namespace) -> str:
+    """Return the command that a picture shows, without what only made the picture."""
+    asked = shlex.quote(args.prompt) if args.prompt else f"--task {args.task}"
+    steps = f" --steps {args.steps}" if args.steps else ""
+    return f"unmask generate {asked}{steps} --watch"

@@ -77,6 +77,9 @@ def _add_generate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
     drawing.add_argument("--seed", type=_whole(), default=0, metavar="N", help="of drawing and of --task (default 0)")
     drawing.add_argument("--ar", action="store_true", help="one token after the other, in place of canvases")
     generate.add_argument("--watch", action="store_true", help="show the canvas after every step")
+    generate.add_argument(
+        "--picture", type=Path, metavar="FILE", help="write what --watch shows as a moving picture, in SVG"
+    )
     _add_json(generate)
 
 
