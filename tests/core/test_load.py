@@ -8,7 +8,6 @@ from unmask.core.core import Core
 from unmask.core.load import CoreLoad
 from unmask.errors import QueueFullError
 from unmask.plan import CanvasTask, DecodeTask, Plan, Row, RowResult
-from unmask.sched.batcher import Batcher
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence
 from unmask.testing.cores import make_core
@@ -27,8 +26,7 @@ def timed_core(clock: ManualClock, *, tick_s: float = 2.0) -> Core:
         clock.advance(tick_s)
         return fill(task, 9)
 
-    batcher = Batcher(SETTINGS, mask=0, end=1, decode=lambda tokens: "." * len(tokens), clock=clock)
-    return Core(FakeEngine(script), batcher, clock)
+    return make_core(FakeEngine(script), SETTINGS, clock=clock)
 
 
 def test_nothing_is_asked_of_a_new_core() -> None:
@@ -162,8 +160,7 @@ def test_load_can_be_read_inside_a_tick() -> None:
             seen.append((core.load.waiting, core.stalled_s))
             return super().run(plan)
 
-    batcher = Batcher(SETTINGS, mask=0, end=1, decode=lambda tokens: "." * len(tokens), clock=clock)
-    core = Core(Looking(), batcher, clock)
+    core = make_core(Looking(), SETTINGS, clock=clock)
     core.submit(make_submission(max_steps=1), RecordingListener())
     core.tick()
 
