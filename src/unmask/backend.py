@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 from unmask.types import (
@@ -35,6 +36,49 @@ class ModelInfo:
     def default_steps_of(self, canvas_length: int | None) -> int:
         """Return the steps of a canvas that are taken unless asked otherwise: never more than it has positions."""
         return min(self.default_steps, canvas_length or self.default_canvas_length)
+
+
+class EngineState(StrEnum):
+    """Whether what runs a model makes progress.
+
+    ``stuck`` has work and has finished no tick for long; ``stopped`` will never finish another. Neither mends itself.
+    """
+
+    RUNNING = "running"
+    STUCK = "stuck"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelLoad:
+    """What a model's engine has to do, as of its last tick, and what it has done since it started.
+
+    Attributes:
+        running: requests in the batch, at most ``max_running``.
+        waiting: requests that wait for a place in it or for pages.
+        kv_pages_used: pages that a request holds; those that only the prefix cache keeps are free.
+        kv_pages: pages in all, each for ``page_tokens`` tokens.
+        steps: denoise steps taken, those of abandoned requests included.
+        ticks: turns of the engine loop.
+        busy_s: seconds spent in ticks.
+    """
+
+    model: str
+    state: EngineState
+    running: int
+    waiting: int
+    max_running: int
+    kv_pages_used: int
+    kv_pages: int
+    page_tokens: int
+    steps: int
+    ticks: int
+    busy_s: float
+
+    @property
+    def kv_usage(self) -> float:
+        """Share of the pages that is in use, from 0 to 1."""
+        return self.kv_pages_used / self.kv_pages if self.kv_pages else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +237,10 @@ class Backend(Protocol):
 
     def problems(self) -> tuple[str, ...]:
         """Say what keeps requests from being served; empty while nothing does."""
+        ...
+
+    def load(self) -> tuple[ModelLoad, ...]:
+        """Return what each model has to do; at once, whatever the engines are at, and from any thread."""
         ...
 
     async def generate(self, request: Request) -> Generation:

@@ -64,7 +64,7 @@ async def test_no_bytes_are_a_server_error(raw: bytes) -> None:
     assert response.status_code == 400
 
 
-@pytest.mark.parametrize("path", ["/", "/v1/chat/completion", "/v1/completions", "/v1/chat/completions/", "/metrics"])
+@pytest.mark.parametrize("path", ["/", "/v1/chat/completion", "/v1/completions", "/v1/chat/completions/", "/metric"])
 async def test_wrong_path_is_404(path: str) -> None:
     """An unknown path is not found, in the shape of every other error."""
     async with client_of(make_app()) as client:

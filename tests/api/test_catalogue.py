@@ -1,7 +1,6 @@
-"""Behaviour of ``/v1/models`` and ``/health``."""
+"""Behaviour of ``/v1/models``."""
 
 from tests.api.client import NOW, client_of, make_app
-from unmask.api.running import Running
 from unmask.testing.builders import make_model
 from unmask.testing.fake_backend import FakeBackend
 
@@ -49,24 +48,3 @@ async def test_unknown_model_is_404() -> None:
 
             assert response.status_code == 404
             assert response.json()["error"]["param"] == "model"
-
-
-async def test_health_follows_the_drain() -> None:
-    """The server is ready until it drains, and then says so."""
-    running = Running(1)
-    async with client_of(make_app(running=running)) as client:
-        before = await client.get("/health")
-        running.begin_drain()
-        after = await client.get("/health")
-
-    assert (before.status_code, before.json()) == (200, {"live": True, "ready": True, "reasons": []})
-    assert (after.status_code, after.json()) == (503, {"live": True, "ready": False, "reasons": ["draining"]})
-
-
-async def test_health_tells_what_keeps_the_backend_from_serving() -> None:
-    """A backend whose engine has stopped makes the server not ready, with the reason."""
-    async with client_of(make_app(FakeBackend(problems=("engine of tiny has stopped",)))) as client:
-        response = await client.get("/health")
-
-    assert response.status_code == 503
-    assert response.json()["reasons"] == ["engine of tiny has stopped"]

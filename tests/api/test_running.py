@@ -33,6 +33,15 @@ async def test_tracking_checks_again() -> None:
     assert running.count == 0
 
 
+async def test_full_is_a_reason_for_as_long_as_it_lasts() -> None:
+    """With every place taken the server says so, and no longer once one is free."""
+    running = Running(1)
+    with running.track(pending()):
+        full = running.reasons()
+
+    assert (full, running.reasons(), running.limit) == (("queue full",), (), 1)
+
+
 async def test_cut_off_cancels_what_is_tracked() -> None:
     """Every tracked generation is cancelled and counted."""
     running = Running(5)
@@ -47,9 +56,9 @@ async def test_cut_off_cancels_what_is_tracked() -> None:
 def test_drain_is_for_good() -> None:
     """From the start of a drain every check fails, with the reason told."""
     running = Running(5)
-    assert running.reasons() == ()
+    assert (running.reasons(), running.is_draining) == ((), False)
     running.begin_drain()
 
-    assert running.reasons() == ("draining",)
+    assert (running.reasons(), running.is_draining) == (("draining",), True)
     with pytest.raises(DrainingError):
         running.check()

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from unmask.backend import CommitEvent, DoneEvent, Event, Generation, Request, StepEvent
+from unmask.clock import Clock
 from unmask.errors import ContextLengthError, DrainingError, InvalidRequestError, UnknownModelError
 from unmask.local.backend import LocalBackend
 from unmask.local.model import EMBEDDED_ADAPTER, ServedModel
@@ -44,9 +45,9 @@ REQUEST = Request(
 )
 
 
-def served(engine: PlanRunner, name: str = "tiny") -> ServedModel:
+def served(engine: PlanRunner, name: str = "tiny", clock: Clock | None = None) -> ServedModel:
     """Return a model run by an engine of ours."""
-    core = make_core(engine, SETTINGS, adapter=EMBEDDED_ADAPTER, decode=TOKENIZER.decode)
+    core = make_core(engine, SETTINGS, adapter=EMBEDDED_ADAPTER, decode=TOKENIZER.decode, clock=clock)
     return ServedModel(info=make_model(name), tokenizer=TOKENIZER, core=core)
 
 

@@ -6,21 +6,27 @@ import uuid
 from typing import Any
 
 from fastapi import FastAPI
+from prometheus_client import CollectorRegistry
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
 from unmask.api.catalogue import Catalogue
 from unmask.api.chat import Chance, ChatEndpoint
-from unmask.api.documented import ChatCompletion, Health, ModelEntry, ModelList
+from unmask.api.documented import ChatCompletion, ModelEntry, ModelList
 from unmask.api.errors import MethodNotAllowedError, UnknownPathError
+from unmask.api.measured import Measured
+from unmask.api.meters import make_meters
 from unmask.api.openapi import errors, request_body, with_request_schema
+from unmask.api.probes import Probes, add_probes
 from unmask.api.request_id import RequestIds
 from unmask.api.responses import error_response
 from unmask.api.running import Running
 from unmask.backend import Backend
+from unmask.clock import SystemClock
 from unmask.config import Settings
 from unmask.errors import UnmaskError
+from unmask.metrics.measured import MeasuredBackend
 
 SEED_BITS = 63
 
@@ -36,11 +42,33 @@ class _Application(FastAPI):
 
 def system_chance() -> Chance:
     """Return ids, seeds and time as the machine gives them."""
-    return Chance(new_id=lambda: uuid.uuid4().hex, draw_seed=lambda: secrets.randbits(SEED_BITS), now=time.time)
+    return Chance(
+        new_id=lambda: uuid.uuid4().hex,
+        draw_seed=lambda: secrets.randbits(SEED_BITS),
+        now=time.time,
+        clock=SystemClock(),
+    )
 
 
-def create_app(backend: Backend, settings: Settings, running: Running, chance: Chance) -> FastAPI:
-    """Build the application; it holds no state beyond its arguments."""
+def create_app(
+    backend: Backend,
+    settings: Settings,
+    running: Running,
+    chance: Chance,
+    *,
+    registry: CollectorRegistry | None = None,
+) -> FastAPI:
+    """Build the application; it holds no state beyond its arguments and what it has counted.
+
+    Args:
+        backend: serves the requests.
+        settings: limits of what is taken.
+        running: requests in flight, shared with whoever stops the server.
+        chance: what differs from call to call.
+        registry: where the metrics go; by default one of the application's own.
+    """
+    meters = make_meters(backend, running, registry or CollectorRegistry())
+    measured = MeasuredBackend(backend, meters.generations, chance.clock)
     app = _Application(
         title="unmask",
         summary="Serve diffusion language models on a step budget.",
@@ -51,10 +79,19 @@ def create_app(backend: Backend, settings: Settings, running: Running, chance: C
         redirect_slashes=False,
     )
     app.add_middleware(RequestIds, new_id=chance.new_id)
+    # Added last, so around the others: what they answer is counted as well.
+    app.add_middleware(Measured, instruments=meters.http, clock=chance.clock)
     app.add_exception_handler(UnmaskError, _answer_error)
     app.add_exception_handler(HTTPException, _answer_routing_error)
-    chat = ChatEndpoint(backend=backend, running=running, max_body_bytes=settings.max_body_bytes, chance=chance)
-    _add_routes(app, chat, Catalogue(backend=backend, running=running, started=int(chance.now())))
+    chat = ChatEndpoint(
+        backend=measured,
+        running=running,
+        max_body_bytes=settings.max_body_bytes,
+        chance=chance,
+        instruments=meters.generations,
+    )
+    _add_routes(app, chat, Catalogue(backend=backend, started=int(chance.now())))
+    add_probes(app, Probes(backend=backend, running=running, registry=meters.registry))
     return app
 
 
@@ -71,11 +108,6 @@ def _add_routes(app: FastAPI, chat: ChatEndpoint, catalogue: Catalogue) -> None:
         summary="Show a model",
         responses={200: {"model": ModelEntry}, **errors(404)},
     )(catalogue.model)
-    app.get(
-        "/health",
-        summary="Say whether requests are taken",
-        responses={200: {"model": Health}, 503: {"model": Health}},
-    )(catalogue.health)
 
 
 async def _answer_error(_: HttpRequest, error: Exception) -> Response:

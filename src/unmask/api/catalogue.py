@@ -1,4 +1,4 @@
-"""The endpoints beside generation: models and health."""
+"""The endpoints that say what is served."""
 
 from dataclasses import dataclass
 
@@ -8,16 +8,14 @@ from starlette.responses import Response
 from unmask.api.answer import model_entry
 from unmask.api.chat import find_model
 from unmask.api.responses import json_response
-from unmask.api.running import Running
 from unmask.backend import Backend
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalogue:
-    """Answers what is served and whether it is."""
+    """Answers what is served."""
 
     backend: Backend
-    running: Running
     started: int
 
     async def models(self) -> Response:
@@ -28,9 +26,3 @@ class Catalogue:
     async def model(self, http: HttpRequest) -> Response:
         """Show one model."""
         return json_response(model_entry(find_model(self.backend, http.path_params["model_id"]), self.started))
-
-    async def health(self) -> Response:
-        """Answer 200 while requests are taken, else 503 with the reasons."""
-        reasons = self.running.reasons() + self.backend.problems()
-        body = {"live": True, "ready": not reasons, "reasons": reasons}
-        return json_response(body, status=503 if reasons else 200)

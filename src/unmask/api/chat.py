@@ -12,24 +12,29 @@ from starlette.types import Receive
 from unmask.api.answer import AnswerLabel, completion
 from unmask.api.body import parse_object, read_body
 from unmask.api.errors import ClientGoneError, UnfinishedError
+from unmask.api.measured import STOPWATCH
 from unmask.api.responses import json_response
 from unmask.api.running import Running
+from unmask.api.stopwatch import Stopwatch
 from unmask.api.translate import to_request
 from unmask.api.validate import validate_body
 from unmask.backend import Backend, Generation, ModelInfo, Request
+from unmask.clock import Clock
 from unmask.errors import UnknownModelError
-from unmask.types import Outcome
+from unmask.metrics.generations import GenerationInstruments
+from unmask.types import Outcome, Verification
 
 _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chance:
-    """What differs from call to call, as arguments: ids, seeds and wall-clock time."""
+    """What differs from call to call, as arguments: ids, seeds, wall-clock time, and a clock to measure with."""
 
     new_id: Callable[[], str]
     draw_seed: Callable[[], int]
     now: Callable[[], float]
+    clock: Clock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +45,7 @@ class ChatEndpoint:
     running: Running
     max_body_bytes: int
     chance: Chance
+    instruments: GenerationInstruments
 
     async def answer(self, http: HttpRequest) -> Response:
         """Read, check, generate, answer; a client that hangs up cancels its generation."""
@@ -49,9 +55,14 @@ class ChatEndpoint:
         body = validate_body(parse_object(raw))
         model = find_model(self.backend, body.model)
         request = to_request(body, model, self.chance.draw_seed)
+        state = http.scope["state"]
+        state[STOPWATCH] = stopwatch = Stopwatch(self.chance.clock, state["arrived"])
+        stopwatch.hand_over()
         generation = await self._generate(request, http.receive)
+        stopwatch.come_back()
         if generation.outcome is not Outcome.COMPLETED:
-            raise _unfinished(generation, http.scope["state"]["request_id"])
+            raise _unfinished(generation, state["request_id"])
+        self.instruments.verified(model.name, Verification.SKIPPED)
         label = AnswerLabel(id=f"chatcmpl-{self.chance.new_id()}", created=int(self.chance.now()), model=model)
         headers = {"x-unmask-steps": str(generation.usage.steps_used)}
         return json_response(completion(label, generation), headers=headers)

@@ -5,9 +5,34 @@ from collections.abc import Mapping
 
 import orjson
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from unmask.api.status import status_of
 from unmask.errors import RetryLaterError, UnmaskError
+
+ERROR_CODE = "error_code"
+"""Where in the scope's state the code of the error that answers a request is noted."""
+
+
+class _ErrorResponse(Response):
+    """An error that is noted in the scope once it is the answer, so that it is counted wherever it was raised."""
+
+    media_type = "application/json"
+
+    def __init__(self, error: UnmaskError, headers: Mapping[str, str]) -> None:
+        status = status_of(error)
+        body = {"message": error.message, "type": status.type, "param": error.param, "code": status.code}
+        super().__init__(orjson.dumps({"error": body}), status_code=status.http, headers=headers)
+        self._error = error
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        note_error(scope, self._error)
+        await super().__call__(scope, receive, send)
+
+
+def note_error(scope: Scope, error: UnmaskError) -> None:
+    """Note that a request is answered with an error; for answers that say so in a form of their own."""
+    scope.setdefault("state", {})[ERROR_CODE] = status_of(error).code
 
 
 def json_response(content: object, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -17,9 +42,7 @@ def json_response(content: object, *, status: int = 200, headers: Mapping[str, s
 
 def error_response(error: UnmaskError, *, headers: Mapping[str, str] | None = None) -> Response:
     """Answer with an error's status and the OpenAI error body; ``retry-after`` where the error says when."""
-    status = status_of(error)
-    body = {"message": error.message, "type": status.type, "param": error.param, "code": status.code}
-    return json_response({"error": body}, status=status.http, headers={**(headers or {}), **_retry_headers(error)})
+    return _ErrorResponse(error, {**(headers or {}), **_retry_headers(error)})
 
 
 def _retry_headers(error: UnmaskError) -> dict[str, str]:

@@ -33,9 +33,20 @@ class Running:
         """Number of requests in flight."""
         return len(self._generations)
 
+    @property
+    def limit(self) -> int:
+        """Most requests in flight."""
+        return self._limit
+
+    @property
+    def is_draining(self) -> bool:
+        """Whether the server shuts down."""
+        return self._draining
+
     def reasons(self) -> tuple[str, ...]:
         """Say why the server takes no requests; empty while it does."""
-        return ("draining",) if self._draining else ()
+        found = (("draining", self._draining), ("queue full", self.count >= self._limit))
+        return tuple(reason for reason, holds in found if holds)
 
     def check(self) -> None:
         """Raise what keeps one more request out: `DrainingError` or `QueueFullError`."""

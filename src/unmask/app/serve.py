@@ -4,6 +4,7 @@ import asyncio
 import socket
 from collections.abc import Callable
 
+from prometheus_client import CollectorRegistry
 from rich.console import Console
 
 from unmask.api.application import create_app, system_chance
@@ -58,7 +59,7 @@ async def _serve(
 ) -> int:
     backend = make_backend(settings)
     running = Running(settings.max_rows * len(backend.models()) + settings.queue_limit)
-    app = create_app(backend, settings, running, system_chance())
+    app = create_app(backend, settings, running, system_chance(), registry=CollectorRegistry())
     server = DrainingServer(
         app,
         backend,

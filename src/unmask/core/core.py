@@ -1,10 +1,12 @@
 """One tick: schedule, run, update."""
 
 import logging
+from dataclasses import replace
 from itertools import count
 from typing import Protocol
 
 from unmask.clock import Clock
+from unmask.core.load import CoreLoad
 from unmask.errors import ContextLengthError, InvalidRequestError, QueueFullError
 from unmask.plan import PlanRunner
 from unmask.sched.admission import pages_needed
@@ -32,7 +34,7 @@ class Listener(Protocol):
 
 
 class Core:
-    """Runs submissions; every method belongs to one thread."""
+    """Runs submissions; every method belongs to one thread, save `stalled_s`, which like ``load`` is for all."""
 
     def __init__(self, engine: PlanRunner, batcher: Batcher, clock: Clock) -> None:
         self.engine = engine
@@ -40,6 +42,7 @@ class Core:
         self._clock = clock
         self._ids = count(1)
         self._open: dict[int, tuple[Sequence, Listener]] = {}
+        self.load = CoreLoad(at=clock.now())
 
     def submit(self, submission: Submission, listener: Listener) -> int:
         """Queue a submission and return its id.
@@ -55,6 +58,7 @@ class Core:
         sequence = Sequence(id=next(self._ids), submission=submission, arrived=self._clock.now())
         self._open[sequence.id] = sequence, listener
         self.batcher.waiting.push(sequence)
+        self.load = replace(self.load, at=sequence.arrived, waiting=len(self.batcher.waiting))
         return sequence.id
 
     def abort(self, sequence_id: int) -> None:
@@ -68,8 +72,15 @@ class Core:
         """Whether there is nothing to do."""
         return self.batcher.is_idle
 
+    @property
+    def stalled_s(self) -> float:
+        """Seconds since the last tick ended or work arrived, while there is work; else 0."""
+        load = self.load
+        return self._clock.now() - load.at if load.has_work else 0.0
+
     def tick(self) -> None:
         """Schedule, run, update; tell the listeners."""
+        began = self._clock.now()
         changes = Changes()
         plan = self.batcher.schedule(changes)
         if plan.rows:
@@ -78,10 +89,14 @@ class Core:
             except Exception as error:  # one bad forward must not end the thread that serves everyone else
                 logger.exception("a forward of %d rows failed", len(plan.rows))
                 self.batcher.fail(plan, f"{type(error).__name__}: {error}", changes)
+        # Before anyone is told: who has its answer finds its place and pages given back.
+        self._publish(began, steps=len(changes.stepped))
         self._tell(changes)
 
     def fail_all(self, error: str) -> None:
         """End everything that waits or runs: there will be no further tick."""
+        # Scheduler and pool stay as they are; nobody waits for them any more.
+        self.load = replace(self.load, at=self._clock.now(), running=0, waiting=0, pages_used=0)
         for sequence, listener in self._open.values():
             if sequence.outcome is None:
                 sequence.outcome = Outcome.FAILED
@@ -93,6 +108,18 @@ class Core:
             except Exception:  # whoever cannot be told must not keep the others waiting
                 logger.exception("a listener failed")
         self._open.clear()
+
+    def _publish(self, began: float, *, steps: int) -> None:
+        now = self._clock.now()
+        self.load = CoreLoad(
+            at=now,
+            running=len(self.batcher.running),
+            waiting=len(self.batcher.waiting),
+            pages_used=self.batcher.pool.used,
+            steps=self.load.steps + steps,
+            ticks=self.load.ticks + 1,
+            busy_s=self.load.busy_s + now - began,
+        )
 
     def _tell(self, changes: Changes) -> None:
         for sequence in changes.stepped:

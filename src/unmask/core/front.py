@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from unmask.core.core import Core
 from unmask.core.errors import EngineStoppedError
+from unmask.core.load import CoreLoad
 from unmask.core.thread import Command, EngineThread
 from unmask.errors import DrainingError
 from unmask.sequence import Sequence, Submission, TraceEntry
@@ -64,6 +65,7 @@ class Front:
     """Submits to the engine thread and awaits its notices; belongs to one event loop at a time."""
 
     def __init__(self, core: Core) -> None:
+        self._core = core
         self._thread = EngineThread(core)
         self._thread.start()
         self._draining = False
@@ -75,6 +77,16 @@ class Front:
     def is_alive(self) -> bool:
         """Whether the engine thread runs."""
         return self._thread.is_alive
+
+    @property
+    def load(self) -> CoreLoad:
+        """What the engine thread has last said of itself; waits for nothing."""
+        return self._core.load
+
+    @property
+    def stalled_s(self) -> float:
+        """Seconds for which the engine thread has had work and finished no tick."""
+        return self._core.stalled_s
 
     async def run(self, submission: Submission) -> AsyncGenerator[Notice, None]:
         """Yield notices until the sequence has ended; closing the iterator aborts it within one tick.

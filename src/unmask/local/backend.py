@@ -3,14 +3,17 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from typing import assert_never
 
 from unmask.backend import (
     CommitEvent,
     DoneEvent,
     DraftPiece,
+    EngineState,
     Event,
     Generation,
     ModelInfo,
+    ModelLoad,
     Request,
     StepEvent,
     StepTrace,
@@ -25,11 +28,15 @@ from unmask.local.settled import pieces, settled
 from unmask.sequence import Sequence, TraceEntry
 from unmask.text.tokenizer import TextTokenizer
 
+STUCK_S = 60.0
+"""Seconds without a finished tick after which an engine with work counts as stuck."""
+
 
 class LocalBackend:
     """The `Backend` over our own engine: one core and one thread a model."""
 
-    def __init__(self, models: tuple[ServedModel, ...]) -> None:
+    def __init__(self, models: tuple[ServedModel, ...], *, stuck_s: float = STUCK_S) -> None:
+        self._stuck_s = stuck_s
         self._models = {model.info.name: model for model in models}
         self._fronts = {model.info.name: Front(model.core) for model in models}
 
@@ -38,8 +45,13 @@ class LocalBackend:
         return tuple(model.info for model in self._models.values())
 
     def problems(self) -> tuple[str, ...]:
-        """Name the models whose engine thread has died."""
-        return tuple(f"engine of {name} has stopped" for name, front in self._fronts.items() if not front.is_alive)
+        """Name the models whose engine thread has died or finishes no tick."""
+        found = (self._problem(name) for name in self._models)
+        return tuple(problem for problem in found if problem is not None)
+
+    def load(self) -> tuple[ModelLoad, ...]:
+        """Return what each engine thread has last said of itself."""
+        return tuple(self._load(model) for model in self._models.values())
 
     async def generate(self, request: Request) -> Generation:
         """Run a request to its end."""
@@ -73,6 +85,40 @@ class LocalBackend:
     async def drain(self) -> None:
         """Accept nothing new, finish what runs, stop."""
         await asyncio.gather(*(front.drain() for front in self._fronts.values()))
+
+    def _problem(self, name: str) -> str | None:
+        state = self._state(name)
+        match state:
+            case EngineState.RUNNING:
+                return None
+            case EngineState.STUCK:
+                return f"engine of {name} is stuck: it has work and has finished no tick for {self._stuck_s:g} s"
+            case EngineState.STOPPED:
+                return f"engine of {name} has stopped"
+            case _:
+                assert_never(state)
+
+    def _state(self, name: str) -> EngineState:
+        front = self._fronts[name]
+        if not front.is_alive:
+            return EngineState.STOPPED
+        return EngineState.STUCK if front.stalled_s > self._stuck_s else EngineState.RUNNING
+
+    def _load(self, model: ServedModel) -> ModelLoad:
+        load, sizes = self._fronts[model.info.name].load, model.core.batcher.settings
+        return ModelLoad(
+            model=model.info.name,
+            state=self._state(model.info.name),
+            running=load.running,
+            waiting=load.waiting,
+            max_running=sizes.max_rows,
+            kv_pages_used=load.pages_used,
+            kv_pages=sizes.pages,
+            page_tokens=sizes.page_size,
+            steps=load.steps,
+            ticks=load.ticks,
+            busy_s=load.busy_s,
+        )
 
     def _model(self, name: str) -> ServedModel:
         if name not in self._models:

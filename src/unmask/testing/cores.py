@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence as Items
 
+from unmask.clock import Clock
 from unmask.core.core import Core
 from unmask.engine.adapter import Adapter
 from unmask.engine.engine import Engine
@@ -29,9 +30,10 @@ def make_core(
     queue_limit: int = 10_000,
     adapter: Adapter = TINY_ADAPTER,
     decode: Decode = spell,
+    clock: Clock | None = None,
 ) -> Core:
-    """Return a core whose clock stands still."""
-    clock = ManualClock()
+    """Return a core whose clock stands still, unless another is given."""
+    clock = clock or ManualClock()
     batcher = Batcher(settings, mask=adapter.mask, end=adapter.end, decode=decode, clock=clock, queue_limit=queue_limit)
     return Core(engine, batcher, clock)
 

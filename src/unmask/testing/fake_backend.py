@@ -1,14 +1,27 @@
 """A backend without an engine: it answers what a test tells it to, step by step."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
 
-from unmask.backend import CommitEvent, DoneEvent, DraftPiece, Event, Generation, ModelInfo, Request, StepEvent
+from unmask.backend import (
+    CommitEvent,
+    DoneEvent,
+    DraftPiece,
+    EngineState,
+    Event,
+    Generation,
+    ModelInfo,
+    ModelLoad,
+    Request,
+    StepEvent,
+)
 from unmask.errors import DrainingError
 from unmask.testing.builders import make_generation, make_model, make_usage
 
 STEPS = 4
+PAGES = 64
 
 
 class FakeBackend:
@@ -20,6 +33,7 @@ class FakeBackend:
         error: raised in place of an answer.
         generation: returned as it is in place of an answer.
         problems: what it says keeps it from serving.
+        state: what it says of its engines.
         step_s: seconds of real time that a step takes.
         gate: what every request waits for before its last step.
     """
@@ -32,6 +46,7 @@ class FakeBackend:
         error: Exception | None = None,
         generation: Generation | None = None,
         problems: tuple[str, ...] = (),
+        state: EngineState = EngineState.RUNNING,
         step_s: float = 0.0,
         gate: asyncio.Event | None = None,
     ) -> None:
@@ -40,10 +55,12 @@ class FakeBackend:
         self._error = error
         self._generation = generation
         self._problems = problems
+        self._state = state
         self._step_s = step_s
         self._gate = gate
         self._draining = False
-        self._running = 0
+        self._running: Counter[str] = Counter()
+        self._steps: Counter[str] = Counter()
         self._idle = asyncio.Event()
         self._idle.set()
         self.requests: list[Request] = []
@@ -57,6 +74,10 @@ class FakeBackend:
     def problems(self) -> tuple[str, ...]:
         """Return what it was told to."""
         return self._problems
+
+    def load(self) -> tuple[ModelLoad, ...]:
+        """Return what runs: a page a request, a tick a step, and nothing ever waits."""
+        return tuple(self._load(model.name) for model in self._models)
 
     async def generate(self, request: Request) -> Generation:
         """Take every step and return the answer."""
@@ -72,7 +93,7 @@ class FakeBackend:
         if self._draining:
             raise DrainingError("the fake is draining")
         self.requests.append(request)
-        self._running += 1
+        self._running[request.model] += 1
         self._idle.clear()
         try:
             async for event in self._events(request):
@@ -81,8 +102,8 @@ class FakeBackend:
             self.aborted.append(request)
             raise
         finally:
-            self._running -= 1
-            if not self._running:
+            self._running[request.model] -= 1
+            if not self._running.total():
                 self._idle.set()
 
     async def drain(self) -> None:
@@ -91,12 +112,29 @@ class FakeBackend:
         await self._idle.wait()
         self.drained = True
 
+    def _load(self, model: str) -> ModelLoad:
+        running, steps = self._running[model], self._steps[model]
+        return ModelLoad(
+            model=model,
+            state=self._state,
+            running=running,
+            waiting=0,
+            max_running=PAGES,
+            kv_pages_used=running,
+            kv_pages=PAGES,
+            page_tokens=16,
+            steps=steps,
+            ticks=steps,
+            busy_s=steps * self._step_s,
+        )
+
     async def _events(self, request: Request) -> AsyncGenerator[Event, None]:
         text = self._answer if isinstance(self._answer, str) else self._answer(request)
         for step in range(1, STEPS + 1):
             if step == STEPS and self._gate is not None:
                 await self._gate.wait()
             await asyncio.sleep(self._step_s)
+            self._steps[request.model] += 1
             if self._error is not None:
                 raise self._error
             if request.snapshots:

@@ -1,0 +1,71 @@
+"""The endpoints for whoever runs the server: health and metrics."""
+
+from dataclasses import dataclass
+
+from fastapi import FastAPI
+from prometheus_client import CollectorRegistry
+from starlette.requests import Request as HttpRequest
+from starlette.responses import PlainTextResponse, Response
+
+from unmask.api.documented import Health
+from unmask.api.documented_metrics import METRICS
+from unmask.api.responses import json_response
+from unmask.api.running import Running
+from unmask.backend import Backend, EngineState
+from unmask.metrics.exposition import expose
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probes:
+    """Answers from what is known at the moment, so also while the server drains or an engine hangs."""
+
+    backend: Backend
+    running: Running
+    registry: CollectorRegistry
+
+    async def health(self) -> Response:
+        """Answer 200 while requests are taken, else 503; the body says why."""
+        return self._answer(holds=self._is_ready)
+
+    async def ready(self) -> Response:
+        """Answer 200 while requests are taken, else 503: for whoever sends requests here or elsewhere."""
+        return self._answer(holds=self._is_ready)
+
+    async def live(self) -> Response:
+        """Answer 200, or 503 once only a restart helps: for whoever restarts servers."""
+        return self._answer(holds=self._is_live)
+
+    async def metrics(self, http: HttpRequest) -> Response:
+        """Write all metrics as Prometheus text, or as OpenMetrics where `accept` asks for it."""
+        found = expose(self.registry, http.headers.get("accept"))
+        return Response(found.body, headers={"content-type": found.content_type})
+
+    @property
+    def _reasons(self) -> tuple[str, ...]:
+        return self.running.reasons() + self.backend.problems()
+
+    @property
+    def _is_ready(self) -> bool:
+        return not self._reasons
+
+    @property
+    def _is_live(self) -> bool:
+        # At the end of a drain the engines stop because they are told to.
+        return self.running.is_draining or all(load.state is EngineState.RUNNING for load in self.backend.load())
+
+    def _answer(self, *, holds: bool) -> Response:
+        body = {"live": self._is_live, "ready": self._is_ready, "reasons": self._reasons}
+        return json_response(body, status=200 if holds else 503)
+
+
+def add_probes(app: FastAPI, probes: Probes) -> None:
+    """Add the endpoints to an application."""
+    for path, summary, answer in (
+        ("/health", "Say whether requests are taken, and if not, why", probes.health),
+        ("/health/ready", "Say whether to send requests here", probes.ready),
+        ("/health/live", "Say whether to leave the process running", probes.live),
+    ):
+        app.get(path, summary=summary, responses={200: {"model": Health}, 503: {"model": Health}})(answer)
+    app.get("/metrics", summary="Write the metrics", response_class=PlainTextResponse, responses={200: METRICS})(
+        probes.metrics
+    )

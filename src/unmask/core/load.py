@@ -1,0 +1,34 @@
+"""What a core has to do and has done: published by the thread that ticks, read by any other."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoreLoad:
+    """A core as of its last tick or submission.
+
+    A new value takes the place of the old one in a single assignment, so
+    readers need no lock and never hold up a tick.
+
+    Attributes:
+        at: when it was published, on the core's clock.
+        running: sequences in the batch.
+        waiting: sequences in the queue.
+        pages_used: pages with at least one reference.
+        steps: steps taken since the start, by whichever sequence.
+        ticks: ticks since the start.
+        busy_s: seconds in ticks since the start.
+    """
+
+    at: float
+    running: int = 0
+    waiting: int = 0
+    pages_used: int = 0
+    steps: int = 0
+    ticks: int = 0
+    busy_s: float = 0.0
+
+    @property
+    def has_work(self) -> bool:
+        """Whether a tick is due."""
+        return self.running + self.waiting > 0

@@ -1,0 +1,1 @@
+"""What is counted and measured while serving, in the form that Prometheus reads."""

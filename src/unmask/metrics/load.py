@@ -1,0 +1,85 @@
+"""What the engines have to do, asked for when somebody looks."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+from unmask.backend import EngineState, ModelLoad
+
+Gauges = tuple[tuple[str, str, Callable[[ModelLoad], float]], ...]
+
+GAUGES: Gauges = (
+    (
+        "unmask_engine_up",
+        "1 while the engine makes progress, 0 once it is stuck or has stopped.",
+        lambda load: load.state is EngineState.RUNNING,
+    ),
+    ("unmask_requests_running", "Generations in the batch.", lambda load: load.running),
+    ("unmask_requests_running_limit", "Generations that fit into the batch.", lambda load: load.max_running),
+    ("unmask_requests_waiting", "Generations that wait for a place in the batch.", lambda load: load.waiting),
+    (
+        "unmask_kv_pages_used",
+        "KV pages that generations hold; those only the prefix cache keeps are free.",
+        lambda load: load.kv_pages_used,
+    ),
+    ("unmask_kv_pages", "KV pages in all.", lambda load: load.kv_pages),
+    ("unmask_kv_page_tokens", "Tokens that a KV page holds.", lambda load: load.page_tokens),
+    ("unmask_kv_usage_ratio", "Share of the KV pages in use, from 0 to 1.", lambda load: load.kv_usage),
+)
+COUNTERS: Gauges = (
+    (
+        "unmask_engine_steps_total",
+        "Denoise steps the engine took, those of abandoned generations included.",
+        lambda load: load.steps,
+    ),
+    ("unmask_engine_ticks_total", "Turns of the engine loop.", lambda load: load.ticks),
+    ("unmask_engine_busy_seconds_total", "Time the engine spent in ticks.", lambda load: load.busy_s),
+)
+VLLM: tuple[tuple[str, str, Callable[[Iterable[ModelLoad]], float]], ...] = (
+    (
+        "vllm:num_requests_running",
+        "Generations in the batches of all models.",
+        lambda loads: sum(load.running for load in loads),
+    ),
+    (
+        "vllm:num_requests_waiting",
+        "Generations that wait, over all models.",
+        lambda loads: sum(load.waiting for load in loads),
+    ),
+    (
+        "vllm:kv_cache_usage_perc",
+        "Share of the KV pages in use, from 0 to 1, of the model that uses most.",
+        lambda loads: max((load.kv_usage for load in loads), default=0.0),
+    ),
+)
+"""Names that routers look for. One series each and no label: they read the first series of a name and no other."""
+
+
+class LoadCollector:
+    """Turns the loads of a moment into metrics; registers itself with a registry.
+
+    Args:
+        registry: where to.
+        read: `Backend.load`, which answers at once.
+    """
+
+    def __init__(self, registry: CollectorRegistry, read: Callable[[], tuple[ModelLoad, ...]]) -> None:
+        self._read = read
+        registry.register(self)
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield every metric, all of the same moment."""
+        loads = self._read()
+        for name, meaning, value in GAUGES:
+            gauge = GaugeMetricFamily(name, meaning, labels=("model",))
+            for load in loads:
+                gauge.add_metric((load.model,), value(load))
+            yield gauge
+        for name, meaning, value in COUNTERS:
+            counter = CounterMetricFamily(name, meaning, labels=("model",))
+            for load in loads:
+                counter.add_metric((load.model,), value(load))
+            yield counter
+        for name, meaning, total in VLLM:
+            yield GaugeMetricFamily(name, meaning, value=total(loads))

@@ -1,0 +1,81 @@
+"""``docs/metrics.md`` lists what there is, and nothing else."""
+
+import asyncio
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry
+
+from tests.api.client import CHAT, chat_body, client_of, make_app
+from tests.api.test_chat import Wire
+from unmask.testing.fake_backend import FakeBackend
+from unmask.testing.waiting import until
+
+TEXT = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
+ROW = re.compile(r"^\| `([a-z_:]+)` \| (\w+) \| (.*?) \| (.*) \|$", re.MULTILINE)
+SUFFIXES = {"counter": "_total", "info": "_info"}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Row:
+    """A metric as the page lists it."""
+
+    name: str
+    kind: str
+    labels: tuple[str, ...]
+    meaning: str
+
+
+def written() -> list[Row]:
+    """Return the rows of the page."""
+    return sorted(
+        Row(name, kind, tuple(re.findall(r"`([^`]+)`", labels)), meaning)
+        for name, kind, labels, meaning in ROW.findall(TEXT)
+    )
+
+
+async def registered() -> list[Row]:
+    """Return what a server has once a request was answered, one refused and one given up by its client."""
+    registry = CollectorRegistry()
+    gate = asyncio.Event()
+    gate.set()
+    backend = FakeBackend(gate=gate)
+    app = make_app(backend, registry=registry)
+    async with client_of(app) as client:
+        await client.post(CHAT, json=chat_body())
+        await client.post(CHAT, json={})
+    gate.clear()
+    wire = Wire(json.dumps(chat_body()).encode())
+    call = asyncio.create_task(wire.call(app))
+    await until(lambda: len(backend.requests) == 2)
+    wire.hung_up.set()
+    await call
+    return sorted(
+        Row(
+            family.name + SUFFIXES.get(family.type, ""),
+            family.type,
+            tuple(sorted({label for sample in family.samples for label in sample.labels} - {"le"})),
+            family.documentation,
+        )
+        for family in registry.collect()
+        if not family.name.startswith("process_")
+    )
+
+
+async def test_page_lists_every_metric_as_it_is() -> None:
+    """Name, kind, labels and meaning are those of the registry, in both directions."""
+    assert written() == await registered()
+
+
+async def test_every_name_follows_the_conventions() -> None:
+    """Own names begin with the program's, tell seconds as such, and only counters end in ``_total``."""
+    rows = await registered()
+    own = [row for row in rows if not row.name.startswith("vllm:")]
+
+    assert all(row.name.startswith("unmask_") for row in own)
+    assert [row.name for row in own if "time" in row.name or "duration" in row.name] == [
+        row.name for row in own if "seconds" in row.name and "busy" not in row.name and "overhead" not in row.name
+    ]
+    assert {row.kind for row in rows if row.name.endswith("_total")} == {"counter"}

@@ -1,0 +1,127 @@
+"""Behaviour of ``/health``, its parts, and the address of ``/metrics``."""
+
+import asyncio
+
+import httpx
+import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
+
+from tests.api.client import CHAT, chat_body, client_of, make_app
+from tests.metrics.reading import parse
+from unmask.api.running import Running
+from unmask.backend import EngineState
+from unmask.metrics.exposition import OPENMETRICS, TEXT
+from unmask.testing.fake_backend import FakeBackend
+from unmask.testing.waiting import until
+
+PROBES = ("/health", "/health/ready", "/health/live")
+STOPPED = ("engine of tiny has stopped",)
+
+
+async def probe(client: httpx.AsyncClient) -> tuple[list[int], dict[str, object]]:
+    """Return the statuses of the three probes, and the body that is the same for all."""
+    responses = [await client.get(path) for path in PROBES]
+    bodies = [response.json() for response in responses]
+    assert bodies[0] == bodies[1] == bodies[2]
+    return [response.status_code for response in responses], bodies[0]
+
+
+async def test_server_that_serves_is_live_and_ready() -> None:
+    """All three say so."""
+    async with client_of(make_app()) as client:
+        assert await probe(client) == ([200, 200, 200], {"live": True, "ready": True, "reasons": []})
+
+
+async def test_draining_server_is_live_and_not_ready() -> None:
+    """Nothing new is to be sent there, and nobody is to kill it before it has finished."""
+    running = Running(1)
+    async with client_of(make_app(running=running)) as client:
+        running.begin_drain()
+        found = await probe(client)
+
+    assert found == ([503, 503, 200], {"live": True, "ready": False, "reasons": ["draining"]})
+
+
+async def test_full_server_is_live_and_ready_again_later() -> None:
+    """While every place is taken requests are better sent elsewhere; the reason goes with its cause."""
+    backend = FakeBackend(gate=asyncio.Event())
+    assert backend._gate is not None
+    async with client_of(make_app(backend, running=Running(1))) as client:
+        call = asyncio.create_task(client.post(CHAT, json=chat_body()))
+        await until(lambda: bool(backend.requests))
+        full = await probe(client)
+        backend._gate.set()
+        await call
+        after = await probe(client)
+
+    assert full == ([503, 503, 200], {"live": True, "ready": False, "reasons": ["queue full"]})
+    assert after[0] == [200, 200, 200]
+
+
+@pytest.mark.parametrize("state", [EngineState.STUCK, EngineState.STOPPED])
+async def test_engine_that_does_not_mend_itself_is_not_live(state: EngineState) -> None:
+    """Only a restart helps, so whoever restarts servers is told."""
+    async with client_of(make_app(FakeBackend(state=state, problems=STOPPED))) as client:
+        found = await probe(client)
+
+    assert found == ([503, 503, 503], {"live": False, "ready": False, "reasons": list(STOPPED)})
+
+
+async def test_trouble_that_is_not_the_engines_leaves_the_server_live() -> None:
+    """What keeps the backend from serving is no reason to restart unless an engine is at fault."""
+    async with client_of(make_app(FakeBackend(problems=("pool of elsewhere is unreachable",)))) as client:
+        statuses, body = await probe(client)
+
+    assert statuses == [503, 503, 200]
+    assert body["reasons"] == ["pool of elsewhere is unreachable"]
+
+
+async def test_engine_that_stopped_with_the_drain_is_no_reason_to_kill() -> None:
+    """At the end of a drain the engines have stopped because they were told to."""
+    running = Running(1)
+    running.begin_drain()
+    backend = FakeBackend(state=EngineState.STOPPED, problems=STOPPED)
+    async with client_of(make_app(backend, running=running)) as client:
+        statuses, body = await probe(client)
+
+    assert statuses == [503, 503, 200]
+    assert body["reasons"] == ["draining", *STOPPED]
+
+
+async def test_metrics_come_in_the_format_that_is_asked_for() -> None:
+    """Prometheus text unless the reader asks for OpenMetrics, each under its own content type."""
+    async with client_of(make_app()) as client:
+        text = await client.get("/metrics")
+        openmetrics = await client.get("/metrics", headers={"accept": "application/openmetrics-text;version=1.0.0"})
+        odd = await client.get("/metrics", headers={"accept": "application/openmetrics-text;version=x"})
+
+    families = parse_openmetrics(openmetrics.text)  # type: ignore[no-untyped-call] # the library has no types for it
+    assert [text.headers["content-type"], openmetrics.headers["content-type"]] == [TEXT, OPENMETRICS]
+    assert "unmask_requests_running{model=tiny}" in parse(text.text)
+    assert "unmask_requests_running" in {family.name for family in families}
+    assert (odd.status_code, odd.headers["content-type"]) == (200, TEXT)
+
+
+async def test_metrics_are_written_while_nothing_is_served() -> None:
+    """A server that drains with a dead engine is the one that people want to look at."""
+    running = Running(1)
+    running.begin_drain()
+    backend = FakeBackend(state=EngineState.STOPPED, problems=STOPPED)
+    async with client_of(make_app(backend, running=running)) as client:
+        response = await client.get("/metrics")
+
+    found = parse(response.text)
+    assert response.status_code == 200
+    assert (found["unmask_draining"], found["unmask_engine_up{model=tiny}"]) == (1, 0)
+
+
+async def test_two_applications_count_apart() -> None:
+    """Nothing is shared within a process."""
+    first, second = make_app(), make_app()
+    async with client_of(first) as client:
+        await client.post(CHAT, json=chat_body())
+    async with client_of(second) as client:
+        found = parse((await client.get("/metrics")).text)
+
+    assert found["unmask_generations_total{model=tiny,outcome=completed}"] == 0
+    assert [name for name in found if name.startswith("unmask_requests_total")] == []
