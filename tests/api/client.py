@@ -9,28 +9,40 @@ import httpx
 from fastapi import FastAPI
 
 from unmask.api.application import create_app
-from unmask.api.chat import Chance
+from unmask.api.chance import Chance
+from unmask.api.event_stream import StreamPace
 from unmask.api.running import Running
 from unmask.backend import Backend
+from unmask.clock import Clock
 from unmask.config import Settings
 from unmask.testing.fake_backend import FakeBackend
+from unmask.testing.manual_clock import ManualClock
 
 CHAT = "/v1/chat/completions"
 NOW = 1_700_000_000.5
 DRAWN_SEED = 77
 
 
-def fixed_chance() -> Chance:
+def fixed_chance(clock: Clock | None = None) -> Chance:
     """Return ids that count, one seed and a time that stands still."""
     numbers = count(1)
-    return Chance(new_id=lambda: str(next(numbers)), draw_seed=lambda: DRAWN_SEED, now=lambda: NOW)
+    return Chance(
+        new_id=lambda: str(next(numbers)), draw_seed=lambda: DRAWN_SEED, now=lambda: NOW, clock=clock or ManualClock()
+    )
 
 
 def make_app(
-    backend: Backend | None = None, *, settings: Settings | None = None, running: Running | None = None
+    backend: Backend | None = None,
+    *,
+    settings: Settings | None = None,
+    running: Running | None = None,
+    clock: Clock | None = None,
+    pace: StreamPace | None = None,
 ) -> FastAPI:
     """Build the application over a fake, with settings of the test's choice."""
-    return create_app(backend or FakeBackend(), settings or Settings(), running or Running(100), fixed_chance())
+    return create_app(
+        backend or FakeBackend(), settings or Settings(), running or Running(100), fixed_chance(clock), pace
+    )
 
 
 @asynccontextmanager

@@ -3,6 +3,7 @@
 import secrets
 import time
 import uuid
+from functools import partial
 from typing import Any
 
 from fastapi import FastAPI
@@ -10,15 +11,22 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
+from unmask.api.arrival import Arrivals
 from unmask.api.catalogue import Catalogue
-from unmask.api.chat import Chance, ChatEndpoint
-from unmask.api.documented import ChatCompletion, Health, ModelEntry, ModelList
+from unmask.api.chance import Chance
+from unmask.api.chat import read_chat
+from unmask.api.chat_choice import CHAT_SHAPE
+from unmask.api.documented import ChatCompletion, ChatCompletionChunk, Health, ModelEntry, ModelList
+from unmask.api.endpoint import GenerateEndpoint
 from unmask.api.errors import MethodNotAllowedError, UnknownPathError
+from unmask.api.event_stream import StreamPace
 from unmask.api.openapi import errors, request_body, with_request_schema
+from unmask.api.openapi_answers import answers, with_event_schemas
 from unmask.api.request_id import RequestIds
 from unmask.api.responses import error_response
 from unmask.api.running import Running
 from unmask.backend import Backend
+from unmask.clock import SystemClock
 from unmask.config import Settings
 from unmask.errors import UnmaskError
 
@@ -30,16 +38,23 @@ class _Application(FastAPI):
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
-            self.openapi_schema = with_request_schema(super().openapi())
+            self.openapi_schema = with_event_schemas(with_request_schema(super().openapi()), ChatCompletionChunk)
         return self.openapi_schema
 
 
 def system_chance() -> Chance:
     """Return ids, seeds and time as the machine gives them."""
-    return Chance(new_id=lambda: uuid.uuid4().hex, draw_seed=lambda: secrets.randbits(SEED_BITS), now=time.time)
+    return Chance(
+        new_id=lambda: uuid.uuid4().hex,
+        draw_seed=lambda: secrets.randbits(SEED_BITS),
+        now=time.time,
+        clock=SystemClock(),
+    )
 
 
-def create_app(backend: Backend, settings: Settings, running: Running, chance: Chance) -> FastAPI:
+def create_app(
+    backend: Backend, settings: Settings, running: Running, chance: Chance, pace: StreamPace | None = None
+) -> FastAPI:
     """Build the application; it holds no state beyond its arguments."""
     app = _Application(
         title="unmask",
@@ -51,18 +66,27 @@ def create_app(backend: Backend, settings: Settings, running: Running, chance: C
         redirect_slashes=False,
     )
     app.add_middleware(RequestIds, new_id=chance.new_id)
+    app.add_middleware(Arrivals, clock=chance.clock)
     app.add_exception_handler(UnmaskError, _answer_error)
     app.add_exception_handler(HTTPException, _answer_routing_error)
-    chat = ChatEndpoint(backend=backend, running=running, max_body_bytes=settings.max_body_bytes, chance=chance)
+    chat = GenerateEndpoint(
+        backend=backend,
+        running=running,
+        chance=chance,
+        max_body_bytes=settings.max_body_bytes,
+        read=partial(read_chat, backend=backend, draw_seed=chance.draw_seed),
+        shape=CHAT_SHAPE,
+        pace=pace or StreamPace(),
+    )
     _add_routes(app, chat, Catalogue(backend=backend, running=running, started=int(chance.now())))
     return app
 
 
-def _add_routes(app: FastAPI, chat: ChatEndpoint, catalogue: Catalogue) -> None:
+def _add_routes(app: FastAPI, chat: GenerateEndpoint, catalogue: Catalogue) -> None:
     app.post(
         "/v1/chat/completions",
         summary="Answer a chat",
-        responses={200: {"model": ChatCompletion}, **errors(400, 404, 413, 429, 500, 503)},
+        responses={**answers(ChatCompletion, ChatCompletionChunk), **errors(400, 404, 413, 429, 500, 503)},
         openapi_extra=request_body(),
     )(chat.answer)
     app.get("/v1/models", summary="List the models", responses={200: {"model": ModelList}})(catalogue.models)

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
-from unmask.api.answer import model_entry
 from unmask.api.chat import find_model
 from unmask.api.responses import json_response
 from unmask.api.running import Running
-from unmask.backend import Backend
+from unmask.backend import Backend, ModelInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,3 +33,22 @@ class Catalogue:
         reasons = self.running.reasons() + self.backend.problems()
         body = {"live": True, "ready": not reasons, "reasons": reasons}
         return json_response(body, status=503 if reasons else 200)
+
+
+def model_entry(model: ModelInfo, created: int) -> dict[str, object]:
+    """Write an entry of the model list with what a client may ask of the model."""
+    return {
+        "id": model.name,
+        "object": "model",
+        "created": created,
+        "owned_by": "unmask",
+        "digest": model.digest,
+        "parameters": model.parameters,
+        "context_length": model.context_length,
+        "canvas_length": model.default_canvas_length,
+        "canvas_lengths": list(model.canvas_lengths),
+        "max_steps": model.max_steps,
+        "default_steps": model.default_steps,
+        "default_max_tokens": model.default_max_tokens,
+        "tasks": list(model.tasks),
+    }

@@ -15,11 +15,22 @@ def json_response(content: object, *, status: int = 200, headers: Mapping[str, s
     return Response(orjson.dumps(content), status_code=status, headers=headers, media_type="application/json")
 
 
-def error_response(error: UnmaskError, *, headers: Mapping[str, str] | None = None) -> Response:
-    """Answer with an error's status and the OpenAI error body; ``retry-after`` where the error says when."""
+def error_body(error: UnmaskError) -> dict[str, object]:
+    """Return the OpenAI error body of an error."""
     status = status_of(error)
     body = {"message": error.message, "type": status.type, "param": error.param, "code": status.code}
-    return json_response({"error": body}, status=status.http, headers={**(headers or {}), **_retry_headers(error)})
+    return {"error": body}
+
+
+def error_response(error: UnmaskError, *, headers: Mapping[str, str] | None = None) -> Response:
+    """Answer with an error's status and its body; ``retry-after`` where the error says when."""
+    all_headers = {**(headers or {}), **_retry_headers(error)}
+    return json_response(error_body(error), status=status_of(error).http, headers=all_headers)
+
+
+def unforeseen(request_id: str) -> UnmaskError:
+    """Return what a client is told of an error that only the log knows."""
+    return UnmaskError(f"The server failed on this request; its log says why under {request_id}.")
 
 
 def _retry_headers(error: UnmaskError) -> dict[str, str]:
