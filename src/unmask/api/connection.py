@@ -48,8 +48,9 @@ class Wire:
             ClientGoneError: there is nobody to send to.
             StalledClientError: the client does not read.
         """
-        await self._sent({"type": "http.response.start", "status": status, "headers": list(headers)})
+        # Before it is out: once it is under way, no other answer can be.
         self.started = True
+        await self._sent({"type": "http.response.start", "status": status, "headers": list(headers)})
 
     async def write(self, body: bytes) -> None:
         """Send a part of the body, unless it is empty; raises as `start` does."""
