@@ -58,9 +58,11 @@ def call_of(parsed: Mapping[str, Any]) -> Call:
     if parsed.get("diffusion", {}).get("stream") == "snapshots":
         delivery = Delivery.SNAPSHOTS
     logprobs = parsed.get("logprobs")
+    prompts = [prompt] * parsed.get("n", 1)
     return make_call(
-        [prompt] * parsed.get("n", 1),
+        prompts,
         delivery=delivery,
+        echoes=prompts if parsed.get("echo") else None,
         top_logprobs=parsed.get("top_logprobs", 0) if logprobs is True else logprobs,
         include_usage=bool((parsed.get("stream_options") or {}).get("include_usage")),
     )

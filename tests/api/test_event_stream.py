@@ -1,6 +1,7 @@
 """Behaviour of streams, as clients see them."""
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,7 +18,7 @@ from tests.api.sse_events import SseStream, parse_stream
 from unmask.api.call import Call, Delivery
 from unmask.api.event_stream import StreamPace
 from unmask.api.running import Running
-from unmask.backend import Backend, Event, Request
+from unmask.backend import Backend, CommitEvent, DoneEvent, Event, Request
 from unmask.errors import ContextLengthError, QueueFullError, UnknownModelError
 from unmask.testing.builders import make_generation, make_usage
 from unmask.testing.scripted_backend import Line, ScriptedBackend
@@ -27,8 +28,6 @@ from unmask.types import Bucket, ExitReason, Outcome, Verification
 
 SCRIPTS = "한글 ありがとう مرحبا नमस्ते 👩‍👩‍👧 🇰🇷 e\u0301 \u2028\u2029\u0085\r\n\t\x00\x1e plain"
 TEXT = "안녕, 세계 🙂!"
-STREAMS = (Delivery.COMMITTED, Delivery.SNAPSHOTS)
-KEEP_NOTHING_WAITING = StreamPace(comment_s=60, stalled_s=60)
 
 
 def speaker(text: str = TEXT, *, sizes: Sequence[int] = (1,), canvas: int = 4) -> ScriptedBackend:
@@ -113,39 +112,45 @@ async def test_headers_of_a_stream() -> None:
     assert not {"x-unmask-steps", "content-length"} & set(response.headers)
 
 
+def reading_aloud(request: Request, _: int) -> list[Event]:
+    """Say what a prompt says to say, and how; each choice says which one it is."""
+    how = json.loads(request.messages[0].content)
+    return speak(request, f"{request.sampling.seed}: {how['text']}", sizes=how["sizes"], canvas=how["canvas"])
+
+
+APP = app_of(ScriptedBackend(reading_aloud))
+"""Built once: examples are many and the application keeps nothing between them."""
+HOW = st.fixed_dictionaries(
+    {
+        "text": st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.just(SCRIPTS),
+        "sizes": st.lists(st.integers(1, 5), min_size=1, max_size=4),
+        "canvas": st.integers(1, 7),
+    }
+)
+ASKED = st.fixed_dictionaries(
+    {"prompt": HOW.map(json.dumps), "n": st.integers(1, 3)},
+    optional={"logprobs": st.sampled_from([None, 0, 2]), "echo": st.booleans()},
+)
+
+
 @given(
-    text=st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.just(SCRIPTS),
-    sizes=st.lists(st.integers(1, 5), min_size=1, max_size=4),
-    canvas=st.integers(1, 7),
-    choices=st.integers(1, 3),
+    asked=ASKED,
     path=st.sampled_from(list(PATHS)),
-    delivery=st.sampled_from(STREAMS),
+    snapshots=st.booleans(),
     include_usage=st.booleans(),
-    top_logprobs=st.sampled_from([None, 0, 2]),
 )
 async def test_stream_is_the_whole_answer_in_parts(
-    text: str,
-    sizes: list[int],
-    canvas: int,
-    choices: int,
-    path: str,
-    delivery: Delivery,
-    include_usage: bool,
-    top_logprobs: int | None,
+    asked: dict[str, Any], path: str, snapshots: bool, include_usage: bool
 ) -> None:
     """Whatever the script and wherever tokens split it: a stream says what the whole answer says, in order, once."""
-    backend = speaker(text, sizes=sizes, canvas=canvas)
+    streamed = {"stream": True, "stream_options": {"include_usage": include_usage}}
+    if snapshots:
+        streamed["diffusion"] = {"stream": "snapshots"}
+    async with client_of(APP) as client:
+        whole = (await client.post(path, json=asked)).json()
+        found = parse_stream((await client.post(path, json=asked | streamed)).content)
 
-    def call(delivery: Delivery) -> Call:
-        prompts = [f"prompt {number % 2}" for number in range(choices)]
-        echoes = ["echo" if path == TEXT_CALLS else ""] * choices
-        return make_call(
-            prompts, delivery=delivery, echoes=echoes, include_usage=include_usage, top_logprobs=top_logprobs
-        )
-
-    whole = (await post(backend, call(Delivery.WHOLE), path)).json()
-    found = await stream(backend, call(delivery), path)
-
+    assert len(whole["choices"]) == asked["n"]
     for choice in whole["choices"]:
         parts = found.choice(choice["index"])
         assert found.text(choice["index"]) == (choice["message"]["content"] if "message" in choice else choice["text"])
@@ -157,8 +162,7 @@ async def test_stream_is_the_whole_answer_in_parts(
     assert usages == ([None] * (len(found.chunks) - 1) + [whole["usage"]] if include_usage else [])
     assert all(chunk["choices"] for chunk in found.chunks[: -1 if include_usage else None])
     assert found.done
-    assert (found.snapshots != []) == (delivery is Delivery.SNAPSHOTS)
-    assert backend.open == 0
+    assert (found.snapshots != []) == snapshots
 
 
 def joined_logprobs(parts: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
@@ -319,8 +323,6 @@ async def test_unfinished_generation_ends_in_an_error(outcome: Outcome, reason: 
     )
 
     def script(request: Request, _: int) -> list[Event]:
-        from unmask.backend import CommitEvent, DoneEvent
-
         return [CommitEvent(text="x"), DoneEvent(generation=generation)]
 
     response = await post(ScriptedBackend(script), make_call(delivery=Delivery.COMMITTED))
