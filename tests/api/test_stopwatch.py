@@ -7,6 +7,8 @@ import pytest
 from tests.api.calls import CHAT_CALLS, app_of, make_call
 from tests.api.client import client_of
 from unmask.api.call import Delivery
+from unmask.api.running import Running
+from unmask.api.serving import Serving
 from unmask.api.stopwatch import Stopwatch
 from unmask.backend import Event, Generation, Request
 from unmask.testing.fake_backend import FakeBackend
@@ -70,6 +72,25 @@ async def test_overhead_is_time_outside_the_backend(delivery: Delivery, overhead
         response = await client.post(CHAT_CALLS, json={})
 
     assert response.headers["x-unmask-overhead-ms"] == overhead
+
+
+async def test_time_after_an_event_of_a_stream_counts() -> None:
+    """What passes between the first event and the headers is the server's."""
+    clock = ManualClock()
+    serving = Serving(
+        call=make_call(delivery=Delivery.COMMITTED),
+        backend=FakeBackend(),
+        running=Running(1),
+        request_id="req-1",
+        stopwatch=Stopwatch(clock, 0),
+    )
+    clock.advance(1)
+    async with serving.stream() as buffer:
+        clock.advance(10)
+        await buffer.wait(60)
+        clock.advance(2)
+
+        assert serving.stopwatch.overhead_s() == 3
 
 
 async def test_overhead_begins_with_the_arrival() -> None:
