@@ -95,13 +95,11 @@ class EventStream(Response):
 
     async def _write_events(self, buffer: EventBuffer, wire: Wire) -> bytes:
         chunks = Chunks(self._answer)
-        await wire.write(chunks.opening())
+        written = chunks.opening()
         ended = False
         while not ended:
-            if not await buffer.wait(self._pace.comment_s):
-                await wire.write(COMMENT)
-                continue
             ended = buffer.ended
-            await wire.write(b"".join(map(chunks.event, buffer.take())))
+            await wire.write(written + b"".join(map(chunks.event, buffer.take())))
+            written = b"" if await buffer.wait(self._pace.comment_s) else COMMENT
         buffer.check()
         return chunks.closing()
