@@ -10,7 +10,8 @@ from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
 from unmask.api.application import create_app
-from unmask.api.chat import Chance
+from unmask.api.chance import Chance
+from unmask.api.event_stream import StreamPace
 from unmask.api.running import Running
 from unmask.backend import Backend
 from unmask.clock import Clock
@@ -38,6 +39,7 @@ def make_app(
     running: Running | None = None,
     registry: CollectorRegistry | None = None,
     clock: Clock | None = None,
+    pace: StreamPace | None = None,
 ) -> FastAPI:
     """Build the application over a fake, with settings of the test's choice."""
     return create_app(
@@ -46,6 +48,7 @@ def make_app(
         running or Running(100),
         fixed_chance(clock),
         registry=registry,
+        pace=pace,
     )
 
 

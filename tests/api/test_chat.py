@@ -60,6 +60,9 @@ async def test_answer_is_a_chat_completion() -> None:
                 "canvases": 2,
                 "tokens_per_step": 2.25,
                 "exit_reason": "converged",
+                "verify": "skipped",
+                "bucket": None,
+                "policy": "fixed",
             },
         },
     }

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from unmask.api.event_stream import StreamPace
 from unmask.api.refusals import BODY, DIFFUSION, MESSAGE
 from unmask.api.schema import ChatBody, DiffusionOptions
 from unmask.api.status import STATUS, Status
@@ -26,3 +27,11 @@ def test_every_field_is_documented(name: str) -> None:
 def test_every_error_is_documented(status: Status) -> None:
     """Each row of the table is a row of the page."""
     assert f"| {status.http} | `{status.type}` | `{status.code}` |" in TEXT
+
+
+def test_pace_of_streams_is_documented() -> None:
+    """How long a stream is silent, and its client may be deaf, are the figures in use."""
+    pace = StreamPace()
+
+    assert f"After every {pace.comment_s:g} seconds of silence" in TEXT
+    assert f"reads nothing for {pace.stalled_s:g} seconds" in TEXT

@@ -85,14 +85,15 @@ async def test_refusal_moves_request_and_error(
 
 async def test_refusals_of_a_full_or_draining_server_are_counted() -> None:
     """So are those that the backend itself makes."""
-    full, draining = Site(running=Running(0)), Site()
+    full, draining = Site(running=Running(1)), Site()
     draining.running.begin_drain()
     busy = Site(FakeBackend(error=QueueFullError("full")))
     codes = []
-    for site in (full, draining, busy):
-        async with client_of(site.app) as client:
-            await client.post(CHAT, json=chat_body())
-        codes += [name for name in site.moved() if "errors" in name]
+    with full.running.track(asyncio.Future()):
+        for site in (full, draining, busy):
+            async with client_of(site.app) as client:
+                await client.post(CHAT, json=chat_body())
+            codes += [name for name in site.moved() if "errors" in name]
 
     assert codes == [f"unmask_errors_total{{code={code}}}" for code in ("queue_full", "draining", "queue_full")]
 

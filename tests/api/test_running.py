@@ -6,7 +6,8 @@ import pytest
 
 from unmask.api.running import Running
 from unmask.backend import Generation
-from unmask.errors import DrainingError, QueueFullError
+from unmask.errors import DrainingError, InvalidRequestError, QueueFullError
+from unmask.testing.builders import make_generation
 
 
 def pending() -> asyncio.Future[Generation]:
@@ -40,6 +41,35 @@ async def test_full_is_a_reason_for_as_long_as_it_lasts() -> None:
         full = running.reasons()
 
     assert (full, running.reasons(), running.limit) == (("queue full",), (), 1)
+
+
+async def test_several_count_each_and_are_taken_together() -> None:
+    """All of a call's generations are counted, or none of them."""
+    running = Running(3)
+    with running.track(pending(), pending()):
+        with pytest.raises(QueueFullError, match="2 requests"), running.track(pending(), pending()):
+            raise AssertionError("never run")
+        with running.track(pending()):
+            assert running.count == 3
+        assert running.count == 2
+    assert running.count == 0
+
+
+def test_more_than_ever_fit_are_a_mistake() -> None:
+    """Coming back later would not help."""
+    with pytest.raises(InvalidRequestError, match="at most 3") as caught:
+        Running(3).check(4)
+
+    assert caught.value.param == "n"
+
+
+async def test_what_has_ended_is_not_cut_off() -> None:
+    """A generation whose answer is being sent is not stopped, nor counted as such."""
+    running = Running(2)
+    future = pending()
+    future.set_result(make_generation())
+    with running.track(future, pending()):
+        assert running.cut_off() == 1
 
 
 async def test_cut_off_cancels_what_is_tracked() -> None:

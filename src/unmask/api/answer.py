@@ -1,70 +1,72 @@
-"""From a finished generation to the answer, and from a `ModelInfo` to an entry of the model list."""
+"""From finished generations to an answer, whole or in chunks."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from unmask.backend import Generation, ModelInfo, Usage
+from unmask.api.call import Call
+from unmask.api.finished import FinishedChoice, finish
+from unmask.api.shape import AnswerShape, ChoiceWriter, Json
+from unmask.api.usage import choice_diffusion, usage
+from unmask.backend import Generation
+from unmask.types import Verification
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerLabel:
-    """What an answer says of itself beside its text."""
+class Answer:
+    """The answer to one call: what it says of itself beside its choices.
+
+    Attributes:
+        verified: told what the verifier says of each choice.
+    """
 
     id: str
     created: int
-    model: ModelInfo
+    call: Call
+    shape: AnswerShape
+    verified: Callable[[Verification], None]
 
+    def finish(self, generation: Generation) -> FinishedChoice:
+        """Verify a completed generation, once."""
+        choice = finish(generation, self.call.answer_format)
+        self.verified(choice.verify)
+        return choice
 
-def completion(label: AnswerLabel, generation: Generation) -> dict[str, object]:
-    """Write a chat completion object."""
-    assert generation.finish_reason is not None, "a completed generation says why it ends"
-    choice = {
-        "index": 0,
-        "message": {"role": "assistant", "content": generation.text, "refusal": None},
-        "logprobs": None,
-        "finish_reason": generation.finish_reason.value,
-    }
-    return {
-        "id": label.id,
-        "object": "chat.completion",
-        "created": label.created,
-        "model": label.model.name,
-        "system_fingerprint": label.model.digest,
-        "choices": [choice],
-        "usage": usage(generation.usage),
-    }
+    def writers(self) -> tuple[ChoiceWriter, ...]:
+        """Return a new writer for every choice, in their order."""
+        return tuple(
+            self.shape.writer(index=index, echo=echo, logprobs=request.top_logprobs is not None)
+            for index, (request, echo) in enumerate(zip(self.call.requests, self.call.echoes, strict=True))
+        )
 
+    def whole(self, choices: Sequence[FinishedChoice]) -> Json:
+        """Write all of it."""
+        written = [
+            self.with_diffusion(writer.whole(choice), choice)
+            for writer, choice in zip(self.writers(), choices, strict=True)
+        ]
+        return {**self._envelope(self.shape.whole, written), "usage": usage(self.call, choices)}
 
-def usage(spent: Usage) -> dict[str, object]:
-    """Write what a request cost; tokens in the words of the OpenAI API, steps below ``diffusion``."""
-    return {
-        "prompt_tokens": spent.prompt_tokens,
-        "completion_tokens": spent.completion_tokens,
-        "total_tokens": spent.prompt_tokens + spent.completion_tokens,
-        "prompt_tokens_details": {"cached_tokens": spent.cached_tokens},
-        "diffusion": {
-            "steps_allocated": spent.steps_allocated,
-            "steps_used": spent.steps_used,
-            "canvases": spent.canvases,
-            "tokens_per_step": round(spent.tokens_per_step, 4),
-            "exit_reason": spent.exit_reason.value,
-        },
-    }
+    def chunk(self, *choices: Json) -> Json:
+        """Write a chunk of a stream; it says nothing of what the call costs, and that it does not where asked to."""
+        chunk = self._envelope(self.shape.chunk, choices)
+        return {**chunk, "usage": None} if self.call.include_usage else chunk
 
+    def usage_chunk(self, choices: Sequence[FinishedChoice]) -> Json:
+        """Write the chunk that says what the call has cost."""
+        return {**self._envelope(self.shape.chunk, ()), "usage": usage(self.call, choices)}
 
-def model_entry(model: ModelInfo, created: int) -> dict[str, object]:
-    """Write an entry of the model list with what a client may ask of the model."""
-    return {
-        "id": model.name,
-        "object": "model",
-        "created": created,
-        "owned_by": "unmask",
-        "digest": model.digest,
-        "parameters": model.parameters,
-        "context_length": model.context_length,
-        "canvas_length": model.default_canvas_length,
-        "canvas_lengths": list(model.canvas_lengths),
-        "max_steps": model.max_steps,
-        "default_steps": model.default_steps,
-        "default_max_tokens": model.default_max_tokens,
-        "tasks": list(model.tasks),
-    }
+    def with_diffusion(self, written: Json, choice: FinishedChoice) -> Json:
+        """Add what a finished choice has cost, where ``usage`` says it of several together only."""
+        return {**written, "diffusion": choice_diffusion(choice)} if len(self.call.requests) > 1 else written
+
+    def _envelope(self, kind: str, choices: Sequence[Json]) -> Json:
+        envelope: Json = {
+            "id": self.id,
+            "object": kind,
+            "created": self.created,
+            "model": self.call.model.name,
+            "system_fingerprint": self.call.model.digest,
+            "choices": choices,
+        }
+        tier = self.call.service_tier
+        return envelope if tier is None else {**envelope, "service_tier": tier}

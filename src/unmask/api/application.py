@@ -3,6 +3,7 @@
 import secrets
 import time
 import uuid
+from functools import partial
 from typing import Any
 
 from fastapi import FastAPI
@@ -12,12 +13,17 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
 from unmask.api.catalogue import Catalogue
-from unmask.api.chat import Chance, ChatEndpoint
-from unmask.api.documented import ChatCompletion, ModelEntry, ModelList
+from unmask.api.chance import Chance
+from unmask.api.chat import read_chat
+from unmask.api.chat_choice import CHAT_SHAPE
+from unmask.api.documented import ChatCompletion, ChatCompletionChunk, ModelEntry, ModelList
+from unmask.api.endpoint import GenerateEndpoint
 from unmask.api.errors import MethodNotAllowedError, UnknownPathError
+from unmask.api.event_stream import StreamPace
 from unmask.api.measured import Measured
 from unmask.api.meters import make_meters
 from unmask.api.openapi import errors, request_body, with_request_schema
+from unmask.api.openapi_answers import answers, with_event_schemas
 from unmask.api.probes import Probes, add_probes
 from unmask.api.request_id import RequestIds
 from unmask.api.responses import error_response
@@ -36,7 +42,7 @@ class _Application(FastAPI):
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
-            self.openapi_schema = with_request_schema(super().openapi())
+            self.openapi_schema = with_event_schemas(with_request_schema(super().openapi()), ChatCompletionChunk)
         return self.openapi_schema
 
 
@@ -57,6 +63,7 @@ def create_app(
     chance: Chance,
     *,
     registry: CollectorRegistry | None = None,
+    pace: StreamPace | None = None,
 ) -> FastAPI:
     """Build the application; it holds no state beyond its arguments and what it has counted.
 
@@ -66,6 +73,7 @@ def create_app(
         running: requests in flight, shared with whoever stops the server.
         chance: what differs from call to call.
         registry: where the metrics go; by default one of the application's own.
+        pace: how long streams may be silent, or wait for a reader.
     """
     meters = make_meters(backend, running, registry or CollectorRegistry())
     measured = MeasuredBackend(backend, meters.generations, chance.clock)
@@ -83,23 +91,26 @@ def create_app(
     app.add_middleware(Measured, instruments=meters.http, clock=chance.clock)
     app.add_exception_handler(UnmaskError, _answer_error)
     app.add_exception_handler(HTTPException, _answer_routing_error)
-    chat = ChatEndpoint(
+    chat = GenerateEndpoint(
         backend=measured,
         running=running,
-        max_body_bytes=settings.max_body_bytes,
-        chance=chance,
         instruments=meters.generations,
+        chance=chance,
+        max_body_bytes=settings.max_body_bytes,
+        read=partial(read_chat, backend=backend, draw_seed=chance.draw_seed),
+        shape=CHAT_SHAPE,
+        pace=pace or StreamPace(),
     )
     _add_routes(app, chat, Catalogue(backend=backend, started=int(chance.now())))
     add_probes(app, Probes(backend=backend, running=running, registry=meters.registry))
     return app
 
 
-def _add_routes(app: FastAPI, chat: ChatEndpoint, catalogue: Catalogue) -> None:
+def _add_routes(app: FastAPI, chat: GenerateEndpoint, catalogue: Catalogue) -> None:
     app.post(
         "/v1/chat/completions",
         summary="Answer a chat",
-        responses={200: {"model": ChatCompletion}, **errors(400, 404, 413, 429, 500, 503)},
+        responses={**answers(ChatCompletion, ChatCompletionChunk), **errors(400, 404, 413, 429, 500, 503)},
         openapi_extra=request_body(),
     )(chat.answer)
     app.get("/v1/models", summary="List the models", responses={200: {"model": ModelList}})(catalogue.models)

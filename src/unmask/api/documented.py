@@ -4,9 +4,59 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from unmask.types import ExitReason, FinishReason
+from unmask.api.snapshot import PieceState
+from unmask.types import Bucket, ExitReason, FinishReason, Verification
 
 _EXACT = ConfigDict(extra="forbid")
+_FINISH = "`stop`: the text reached its end or a stop sequence. `length`: it was cut."
+_SEVERAL = "Only where there are several choices, once the choice has ended."
+
+
+class TopLogprob(BaseModel):
+    """A token that might stand somewhere."""
+
+    model_config = _EXACT
+
+    token: str = Field(description="Its text; bytes that are none by themselves are escaped.")
+    logprob: float = Field(le=0, description="In nats, of the model's own distribution; -9999 at the least.")
+    bytes: list[int]
+
+
+class TokenLogprobs(TopLogprob):
+    """A token of the answer and the likeliest ones at the step that fixed it."""
+
+    top_logprobs: list[TopLogprob]
+
+
+class ChatLogprobs(BaseModel):
+    """Log-probabilities of a message, or of a part of it."""
+
+    model_config = _EXACT
+
+    content: list[TokenLogprobs]
+    refusal: None
+
+
+class TextLogprobs(BaseModel):
+    """Log-probabilities of a text, or of a part of it."""
+
+    model_config = _EXACT
+
+    tokens: list[str]
+    token_logprobs: list[float]
+    top_logprobs: list[dict[str, float]] = Field(description="The likeliest tokens, and the chosen one in any case.")
+    text_offset: list[int] = Field(description="Characters of the choice before each token, any echo included.")
+
+
+class ChoiceDiffusion(BaseModel):
+    """What one of several choices cost."""
+
+    model_config = _EXACT
+
+    steps_used: int
+    canvases: int
+    exit_reason: ExitReason
+    verify: Verification
 
 
 class AnswerMessage(BaseModel):
@@ -19,16 +69,57 @@ class AnswerMessage(BaseModel):
     refusal: None
 
 
-class Choice(BaseModel):
-    """The one answer."""
+class ChatChoice(BaseModel):
+    """One answer."""
 
     model_config = _EXACT
 
     index: int
     message: AnswerMessage
-    logprobs: None
-    finish_reason: FinishReason = Field(
-        description="`stop`: the text reached its end or a stop sequence. `length`: it was cut."
+    logprobs: ChatLogprobs | None
+    finish_reason: FinishReason = Field(description=_FINISH)
+    diffusion: ChoiceDiffusion | None = Field(default=None, description=_SEVERAL)
+
+
+class Delta(BaseModel):
+    """The next part of a message: its role first, then pieces of its text."""
+
+    model_config = _EXACT
+
+    role: Literal["assistant"] | None = None
+    content: str | None = None
+    refusal: None = None
+
+
+class ChunkChoice(BaseModel):
+    """The next part of one answer."""
+
+    model_config = _EXACT
+
+    index: int
+    delta: Delta
+    logprobs: ChatLogprobs | None
+    finish_reason: FinishReason | None = Field(description=f"{_FINISH} Only on the last part of a choice.")
+    diffusion: ChoiceDiffusion | None = Field(default=None, description=_SEVERAL)
+
+
+class TextChoice(BaseModel):
+    """One text."""
+
+    model_config = _EXACT
+
+    index: int
+    text: str
+    logprobs: TextLogprobs | None
+    finish_reason: FinishReason = Field(description=_FINISH)
+    diffusion: ChoiceDiffusion | None = Field(default=None, description=_SEVERAL)
+
+
+class TextPart(TextChoice):
+    """The next part of one text."""
+
+    finish_reason: FinishReason | None = Field(  # type: ignore[assignment]
+        description=f"{_FINISH} Only on the last part of a choice."
     )
 
 
@@ -49,11 +140,14 @@ class DiffusionUsage(BaseModel):
     steps_used: int
     canvases: int
     tokens_per_step: float
-    exit_reason: ExitReason
+    exit_reason: ExitReason | Literal["mixed"]
+    verify: Verification
+    bucket: Bucket | None
+    policy: Literal["fixed"]
 
 
 class AnswerUsage(BaseModel):
-    """What the request cost."""
+    """What the call cost, all choices together."""
 
     model_config = _EXACT
 
@@ -64,18 +158,74 @@ class AnswerUsage(BaseModel):
     diffusion: DiffusionUsage
 
 
-class ChatCompletion(BaseModel):
-    """A chat completion object of the OpenAI API, with `usage.diffusion`."""
+class SnapshotPiece(BaseModel):
+    """One token of a draft."""
 
     model_config = _EXACT
 
+    text: str
+    state: PieceState
+
+
+class Snapshot(BaseModel):
+    """The canvas of a choice after a step."""
+
+    model_config = _EXACT
+
+    index: int = Field(description="The choice.")
+    canvas: int = Field(description="Counted from 0.")
+    step: int = Field(description="Of this canvas, counted from 1.")
+    max_steps: int = Field(description="The most steps that this canvas may take.")
+    pieces: list[SnapshotPiece]
+
+
+class _Envelope(BaseModel):
+    model_config = _EXACT
+
     id: str
-    object: Literal["chat.completion"]
     created: int
     model: str
     system_fingerprint: str = Field(description="Digest of the model's weights.")
-    choices: list[Choice]
+    service_tier: str | None = Field(default=None, description="As asked for; left out where it was not.")
+
+
+class ChatCompletion(_Envelope):
+    """A chat completion object of the OpenAI API, with `usage.diffusion`."""
+
+    object: Literal["chat.completion"]
+    choices: list[ChatChoice]
     usage: AnswerUsage
+
+
+class TextCompletion(_Envelope):
+    """A completion object of the OpenAI API, with `usage.diffusion`."""
+
+    object: Literal["text_completion"]
+    choices: list[TextChoice]
+    usage: AnswerUsage
+
+
+class _Chunk(_Envelope):
+    usage: AnswerUsage | None = Field(
+        default=None, description="With `stream_options.include_usage`: on the last chunk, and null on the others."
+    )
+    diffusion_snapshot: Snapshot | None = Field(
+        default=None, description="On events of the name `unmask.snapshot`, which have no choices."
+    )
+
+
+class ChatCompletionChunk(_Chunk):
+    """A chunk of a streamed chat completion."""
+
+    object: Literal["chat.completion.chunk"]
+    choices: list[ChunkChoice]
+
+
+class TextCompletionChunk(_Chunk):
+    """A chunk of a streamed completion."""
+
+    object: Literal["text_completion"]
+    choices: list[TextPart]
 
 
 class ModelEntry(BaseModel):

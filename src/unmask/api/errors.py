@@ -37,6 +37,14 @@ class ClientGoneError(UnmaskError):
     """The client hung up before its answer; nobody reads what is sent."""
 
 
+class StalledClientError(ClientGoneError):
+    """The client keeps the connection and does not read its answer."""
+
+    def __init__(self, stalled_s: float) -> None:
+        super().__init__(f"The client read nothing of its answer for {stalled_s:g} s.")
+        self.args = (stalled_s,)
+
+
 class UnfinishedError(UnmaskError):
     """A generation ended without an answer: the server failed or stopped it."""
 

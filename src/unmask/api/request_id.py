@@ -5,8 +5,7 @@ from collections.abc import Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from unmask.api.responses import error_response
-from unmask.errors import UnmaskError
+from unmask.api.responses import error_response, unforeseen
 
 HEADER = b"x-request-id"
 LONGEST_ID = 128
@@ -46,8 +45,7 @@ class RequestIds:
             _LOG.exception("request %s failed", request_id)
             if started:
                 raise
-            error = UnmaskError(f"The server failed on this request; its log says why under {request_id}.")
-            await error_response(error)(scope, receive, send_with_id)
+            await error_response(unforeseen(request_id))(scope, receive, send_with_id)
 
 
 def _clients_id(scope: Scope) -> str | None:

@@ -20,9 +20,7 @@ class _ErrorResponse(Response):
     media_type = "application/json"
 
     def __init__(self, error: UnmaskError, headers: Mapping[str, str]) -> None:
-        status = status_of(error)
-        body = {"message": error.message, "type": status.type, "param": error.param, "code": status.code}
-        super().__init__(orjson.dumps({"error": body}), status_code=status.http, headers=headers)
+        super().__init__(orjson.dumps(error_body(error)), status_code=status_of(error).http, headers=headers)
         self._error = error
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -40,9 +38,21 @@ def json_response(content: object, *, status: int = 200, headers: Mapping[str, s
     return Response(orjson.dumps(content), status_code=status, headers=headers, media_type="application/json")
 
 
+def error_body(error: UnmaskError) -> dict[str, object]:
+    """Return the OpenAI error body of an error."""
+    status = status_of(error)
+    body = {"message": error.message, "type": status.type, "param": error.param, "code": status.code}
+    return {"error": body}
+
+
 def error_response(error: UnmaskError, *, headers: Mapping[str, str] | None = None) -> Response:
-    """Answer with an error's status and the OpenAI error body; ``retry-after`` where the error says when."""
+    """Answer with an error's status and its body; ``retry-after`` where the error says when."""
     return _ErrorResponse(error, {**(headers or {}), **_retry_headers(error)})
+
+
+def unforeseen(request_id: str) -> UnmaskError:
+    """Return what a client is told of an error that only the log knows."""
+    return UnmaskError(f"The server failed on this request; its log says why under {request_id}.")
 
 
 def _retry_headers(error: UnmaskError) -> dict[str, str]:

@@ -5,13 +5,13 @@ import contextlib
 from collections.abc import Iterator
 
 from unmask.backend import Generation
-from unmask.errors import DrainingError, QueueFullError
+from unmask.errors import DrainingError, InvalidRequestError, QueueFullError
 
 RETRY_AFTER_S = 1.0
 
 
 class Running:
-    """Requests in flight, at most ``limit``; told when the server starts to drain, and when it waits no longer."""
+    """Generations in flight, at most ``limit``; told when the server starts to drain, and when it waits no longer."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -24,13 +24,11 @@ class Running:
 
     def cut_off(self) -> int:
         """Stop every generation, so that its client hears of it at once; return how many there were."""
-        for generation in self._generations:
-            generation.cancel()
-        return len(self._generations)
+        return sum(generation.cancel() for generation in self._generations)
 
     @property
     def count(self) -> int:
-        """Number of requests in flight."""
+        """Number of generations whose calls are not answered yet."""
         return len(self._generations)
 
     @property
@@ -48,22 +46,30 @@ class Running:
         found = (("draining", self._draining), ("queue full", self.count >= self._limit))
         return tuple(reason for reason, holds in found if holds)
 
-    def check(self) -> None:
-        """Raise what keeps one more request out: `DrainingError` or `QueueFullError`."""
+    def check(self, more: int = 1) -> None:
+        """Raise what keeps so many more generations out.
+
+        Raises:
+            DrainingError: the server is shutting down.
+            InvalidRequestError: there never is room for as many.
+            QueueFullError: there is no room at present.
+        """
         if self._draining:
             raise DrainingError("The server is shutting down and takes nothing new. Send the request to another one.")
-        if self.count >= self._limit:
+        if more > self._limit:
+            raise InvalidRequestError("n", f"{more} choices", f"at most {self._limit} choices", "Make several calls.")
+        if self.count + more > self._limit:
             raise QueueFullError(
-                f"{self._limit} requests run or wait, which is as many as may. Send the request again later.",
+                f"{self.count} requests run or wait, and no more than {self._limit} may. Send the request again later.",
                 retry_after_s=RETRY_AFTER_S,
             )
 
     @contextlib.contextmanager
-    def track(self, generation: asyncio.Future[Generation]) -> Iterator[None]:
-        """Count a generation for as long as the block runs; raise as `check` does where it is one too many."""
-        self.check()
-        self._generations.add(generation)
+    def track(self, *generations: asyncio.Future[Generation]) -> Iterator[None]:
+        """Count generations for as long as the block runs, all of them or none: raise as `check` does."""
+        self.check(len(generations))
+        self._generations.update(generations)
         try:
             yield
         finally:
-            self._generations.discard(generation)
+            self._generations.difference_update(generations)

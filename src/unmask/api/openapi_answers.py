@@ -1,0 +1,69 @@
+"""The parts of the OpenAPI document about answers that FastAPI cannot know: events of a stream, and headers."""
+
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from unmask.api.documented import ErrorBody
+from unmask.api.headers import BUCKET, OVERHEAD, STEPS
+from unmask.api.sse import SNAPSHOT
+from unmask.types import Bucket
+
+Json = dict[str, Any]
+_TEMPLATE = "#/components/schemas/{model}"
+
+
+def answers(whole: type[BaseModel], chunk: type[BaseModel]) -> dict[int | str, Json]:
+    """Describe the successful answers of a generating endpoint, whole and in chunks."""
+    return {
+        200: {
+            "model": whole,
+            "description": "The answer, or with `stream` a stream of its parts.",
+            "headers": _headers(),
+            "content": {"text/event-stream": {"itemSchema": _event(chunk)}},
+        }
+    }
+
+
+def with_event_schemas(document: Json, *chunks: type[BaseModel]) -> Json:
+    """Add the schemas that the events of `answers` refer to."""
+    models = [(model, "serialization") for model in (*chunks, ErrorBody)]
+    _, schemas = models_json_schema(models, ref_template=_TEMPLATE)  # type: ignore[arg-type]
+    document["components"]["schemas"].update(schemas["$defs"])
+    return document
+
+
+def _event(chunk: type[BaseModel]) -> Json:
+    carried = [{"$ref": _TEMPLATE.format(model=model.__name__)} for model in (chunk, ErrorBody)]
+    return {
+        "type": "object",
+        "required": ["data"],
+        "properties": {
+            "event": {"const": SNAPSHOT, "description": "Only on events that carry a draft."},
+            "data": {
+                "anyOf": [
+                    {"type": "string", "contentMediaType": "application/json", "contentSchema": {"anyOf": carried}},
+                    {"const": "[DONE]", "description": "The end of a stream in which nothing failed."},
+                ]
+            },
+        },
+        "additionalProperties": False,
+    }
+
+
+def _headers() -> Json:
+    return {
+        STEPS: {
+            "description": "Denoise steps of all choices together. Not on streams.",
+            "schema": {"type": "integer", "minimum": 0},
+        },
+        BUCKET: {
+            "description": "The budget tier asked for, where one was.",
+            "schema": {"type": "string", "enum": [bucket.value for bucket in Bucket]},
+        },
+        OVERHEAD: {
+            "description": "Milliseconds in this server and outside the backend; on a stream until its headers.",
+            "schema": {"type": "number", "minimum": 0},
+        },
+    }

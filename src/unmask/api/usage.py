@@ -1,0 +1,71 @@
+"""What a call cost, in the words of the OpenAI API and with its steps beside them."""
+
+from collections.abc import Iterable, Sequence
+
+from unmask.api.call import Call
+from unmask.api.finished import FinishedChoice
+from unmask.backend import Usage
+from unmask.types import Message, Verification
+
+FIXED_POLICY = "fixed"
+"""The budget is the client's or the model's default: what holds where no policy has been approved."""
+MIXED = "mixed"
+"""Exit reason of choices that ended for different ones."""
+
+
+def usage(call: Call, choices: Sequence[FinishedChoice]) -> dict[str, object]:
+    """Write what all choices cost together.
+
+    As the OpenAI API has it, a prompt counts once however many choices it has;
+    of those, the one that found least of it in the cache counts.
+    """
+    spent = [choice.generation.usage for choice in choices]
+    prompts = _by_prompt(call, spent)
+    prompt_tokens = sum(same[0].prompt_tokens for same in prompts)
+    completion_tokens = sum(one.completion_tokens for one in spent)
+    steps = sum(one.steps_used for one in spent)
+    return {
+        "prompt_tokens": prompt_tokens,
+        "completion_tokens": completion_tokens,
+        "total_tokens": prompt_tokens + completion_tokens,
+        "prompt_tokens_details": {"cached_tokens": sum(min(one.cached_tokens for one in same) for same in prompts)},
+        "diffusion": {
+            "steps_allocated": sum(one.steps_allocated for one in spent),
+            "steps_used": steps,
+            "canvases": sum(one.canvases for one in spent),
+            "tokens_per_step": round(completion_tokens / steps, 4) if steps else 0.0,
+            "exit_reason": _exit_reason(spent),
+            "verify": _verify(choice.verify for choice in choices).value,
+            "bucket": None if call.bucket is None else call.bucket.value,
+            "policy": FIXED_POLICY,
+        },
+    }
+
+
+def choice_diffusion(choice: FinishedChoice) -> dict[str, object]:
+    """Write what one of several choices cost."""
+    spent = choice.generation.usage
+    return {
+        "steps_used": spent.steps_used,
+        "canvases": spent.canvases,
+        "exit_reason": spent.exit_reason.value,
+        "verify": choice.verify.value,
+    }
+
+
+def _by_prompt(call: Call, spent: Sequence[Usage]) -> list[list[Usage]]:
+    prompts: dict[tuple[Message, ...], list[Usage]] = {}
+    for request, one in zip(call.requests, spent, strict=True):
+        prompts.setdefault(request.messages, []).append(one)
+    return list(prompts.values())
+
+
+def _exit_reason(spent: Sequence[Usage]) -> str:
+    reasons = {one.exit_reason for one in spent}
+    return reasons.pop().value if len(reasons) == 1 else MIXED
+
+
+def _verify(verdicts: Iterable[Verification]) -> Verification:
+    found = set(verdicts)
+    ranked = (Verification.FAIL, Verification.PASS)
+    return next((one for one in ranked if one in found), Verification.SKIPPED)

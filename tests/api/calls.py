@@ -1,0 +1,96 @@
+"""Calls that are served without a body of theirs being read, and an application that serves them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fastapi import FastAPI
+from prometheus_client import CollectorRegistry
+
+from tests.api.client import fixed_chance, make_app
+from unmask.api.call import Call, Delivery
+from unmask.api.chat_choice import CHAT_SHAPE
+from unmask.api.endpoint import GenerateEndpoint
+from unmask.api.event_stream import StreamPace
+from unmask.api.running import Running
+from unmask.api.text_choice import TEXT_SHAPE
+from unmask.backend import Backend, Request
+from unmask.clock import Clock
+from unmask.metrics.generations import GenerationInstruments
+from unmask.testing.builders import make_model
+from unmask.types import Message, Role, Sampling
+
+CHAT_CALLS = "/calls/chat/completions"
+TEXT_CALLS = "/calls/completions"
+PATHS = {CHAT_CALLS: CHAT_SHAPE, TEXT_CALLS: TEXT_SHAPE}
+
+
+def make_call(
+    prompts: Sequence[str] = ("add 1 + 1",),
+    *,
+    delivery: Delivery = Delivery.WHOLE,
+    echoes: Sequence[str] | None = None,
+    top_logprobs: int | None = None,
+    temperature: float = 0.0,
+    **changes: Any,  # noqa: ANN401 - any field of the call
+) -> Call:
+    """Return a call with a choice for every prompt, each with a seed of its own."""
+    requests = tuple(
+        Request(
+            model="tiny",
+            messages=(Message(role=Role.USER, content=prompt),),
+            sampling=Sampling(seed=seed, temperature=temperature),
+            snapshots=delivery is Delivery.SNAPSHOTS,
+            top_logprobs=top_logprobs,
+        )
+        for seed, prompt in enumerate(prompts)
+    )
+    fields: dict[str, Any] = {
+        "model": make_model("tiny"),
+        "requests": requests,
+        "echoes": tuple(echoes or [""] * len(requests)),
+        "delivery": delivery,
+    }
+    return Call(**(fields | changes))
+
+
+def call_of(parsed: Mapping[str, Any]) -> Call:
+    """Read just enough of a body for a client that sends one."""
+    prompt = parsed["messages"][-1]["content"] if "messages" in parsed else parsed["prompt"]
+    delivery = Delivery.COMMITTED if parsed.get("stream") else Delivery.WHOLE
+    if parsed.get("diffusion", {}).get("stream") == "snapshots":
+        delivery = Delivery.SNAPSHOTS
+    logprobs = parsed.get("logprobs")
+    prompts = [prompt] * parsed.get("n", 1)
+    return make_call(
+        prompts,
+        delivery=delivery,
+        echoes=prompts if parsed.get("echo") else None,
+        top_logprobs=parsed.get("top_logprobs", 0) if logprobs is True else logprobs,
+        include_usage=bool((parsed.get("stream_options") or {}).get("include_usage")),
+    )
+
+
+def app_of(
+    backend: Backend,
+    call: Call | None = None,
+    *,
+    running: Running | None = None,
+    clock: Clock | None = None,
+    pace: StreamPace | None = None,
+) -> FastAPI:
+    """Return an application that also serves a call, or what `call_of` reads, in the shape of either endpoint."""
+    running = running or Running(100)
+    app = make_app(backend, running=running, clock=clock, pace=pace)
+    for path, shape in PATHS.items():
+        endpoint = GenerateEndpoint(
+            backend=backend,
+            running=running,
+            instruments=GenerationInstruments(CollectorRegistry(), ["tiny"]),
+            chance=fixed_chance(clock),
+            max_body_bytes=1 << 20,
+            read=lambda parsed: call or call_of(parsed),
+            shape=shape,
+            pace=pace or StreamPace(),
+        )
+        app.post(path)(endpoint.answer)
+    return app

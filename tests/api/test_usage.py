@@ -1,0 +1,102 @@
+"""Behaviour of `unmask.api.usage`."""
+
+from typing import Any
+
+import pytest
+
+from tests.api.calls import make_call
+from unmask.api.finished import FinishedChoice
+from unmask.api.usage import choice_diffusion, usage
+from unmask.testing.builders import make_generation, make_usage
+from unmask.types import Bucket, ExitReason, Verification
+
+
+def choice(verify: Verification = Verification.SKIPPED, **spent: Any) -> FinishedChoice:  # noqa: ANN401 - any field of the usage
+    """Return a choice that cost something."""
+    return FinishedChoice(generation=make_generation(usage=make_usage(**spent)), verify=verify)
+
+
+def diffusion(*choices: FinishedChoice) -> dict[str, Any]:
+    """Return the steps' part of the usage of choices of one prompt."""
+    found = usage(make_call(["a"] * len(choices)), choices)["diffusion"]
+    assert isinstance(found, dict)
+    return found
+
+
+def test_choices_are_added_up() -> None:
+    """Tokens, steps and canvases of all of them; the steps each token took are of the sums."""
+    choices = (
+        choice(completion_tokens=9, steps_allocated=16, steps_used=4, canvases=1),
+        choice(completion_tokens=1, steps_allocated=8, steps_used=3, canvases=2),
+    )
+    found = usage(make_call(["a", "a"], bucket=Bucket.S), choices)
+
+    assert found == {
+        "prompt_tokens": 7,
+        "completion_tokens": 10,
+        "total_tokens": 17,
+        "prompt_tokens_details": {"cached_tokens": 0},
+        "diffusion": {
+            "steps_allocated": 24,
+            "steps_used": 7,
+            "canvases": 3,
+            "tokens_per_step": round(10 / 7, 4),
+            "exit_reason": "converged",
+            "verify": "skipped",
+            "bucket": "S",
+            "policy": "fixed",
+        },
+    }
+
+
+def test_prompt_counts_once_however_many_choices_it_has() -> None:
+    """Different prompts count each; of one prompt, what all of its choices found in the cache counts as cached."""
+    choices = (
+        choice(prompt_tokens=5, cached_tokens=0),
+        choice(prompt_tokens=30, cached_tokens=24),
+        choice(prompt_tokens=5, cached_tokens=4),
+        choice(prompt_tokens=30, cached_tokens=16),
+    )
+    found = usage(make_call(["a", "b", "a", "b"]), choices)
+
+    assert (found["prompt_tokens"], found["prompt_tokens_details"]) == (35, {"cached_tokens": 16})
+
+
+@pytest.mark.parametrize(
+    ("reasons", "told"),
+    [
+        ([ExitReason.MAX_STEPS], "max_steps"),
+        ([ExitReason.MAX_STEPS] * 2, "max_steps"),
+        ([ExitReason.CONVERGED, ExitReason.MAX_STEPS], "mixed"),
+    ],
+)
+def test_exit_reason_is_what_they_share(reasons: list[ExitReason], told: str) -> None:
+    """Choices that ended for different reasons have no common one."""
+    assert diffusion(*(choice(exit_reason=reason) for reason in reasons))["exit_reason"] == told
+
+
+PASS, FAIL, SKIPPED = Verification.PASS, Verification.FAIL, Verification.SKIPPED
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "told"),
+    [((PASS, PASS), "pass"), ((PASS, FAIL), "fail"), ((SKIPPED, SKIPPED), "skipped"), ((SKIPPED, PASS), "pass")],
+)
+def test_one_failure_is_told(verdicts: tuple[Verification, ...], told: str) -> None:
+    """All is well only where every choice is."""
+    assert diffusion(*map(choice, verdicts))["verify"] == told
+
+
+def test_no_step_is_no_division_by_nothing() -> None:
+    """A text that took no step has no tokens of any step."""
+    assert diffusion(choice(steps_used=0, completion_tokens=3))["tokens_per_step"] == 0
+
+
+def test_one_of_several_choices() -> None:
+    """What tells choices apart."""
+    assert choice_diffusion(choice(PASS, steps_used=3, canvases=2, exit_reason=ExitReason.MAX_STEPS)) == {
+        "steps_used": 3,
+        "canvases": 2,
+        "exit_reason": "max_steps",
+        "verify": "pass",
+    }
