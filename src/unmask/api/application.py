@@ -10,10 +10,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
+from unmask.api.body import body_limits
+from unmask.api.callers import KnownCallers
 from unmask.api.catalogue import Catalogue
 from unmask.api.chat import Chance, ChatEndpoint
 from unmask.api.documented import ChatCompletion, Health, ModelEntry, ModelList
-from unmask.api.errors import MethodNotAllowedError, UnknownPathError
+from unmask.api.errors import MethodNotAllowedError, UnknownPathError, UnreadBodyError
+from unmask.api.head import HeadAsGet
 from unmask.api.openapi import errors, request_body, with_request_schema
 from unmask.api.request_id import RequestIds
 from unmask.api.responses import error_response
@@ -50,10 +53,13 @@ def create_app(backend: Backend, settings: Settings, running: Running, chance: C
         redoc_url=None,
         redirect_slashes=False,
     )
+    # The one added last is the outermost.
+    app.add_middleware(HeadAsGet)
+    app.add_middleware(KnownCallers, allowed=settings.allowed_hosts)
     app.add_middleware(RequestIds, new_id=chance.new_id)
     app.add_exception_handler(UnmaskError, _answer_error)
     app.add_exception_handler(HTTPException, _answer_routing_error)
-    chat = ChatEndpoint(backend=backend, running=running, max_body_bytes=settings.max_body_bytes, chance=chance)
+    chat = ChatEndpoint(backend=backend, running=running, body_limits=body_limits(settings), chance=chance)
     _add_routes(app, chat, Catalogue(backend=backend, running=running, started=int(chance.now())))
     return app
 
@@ -62,7 +68,7 @@ def _add_routes(app: FastAPI, chat: ChatEndpoint, catalogue: Catalogue) -> None:
     app.post(
         "/v1/chat/completions",
         summary="Answer a chat",
-        responses={200: {"model": ChatCompletion}, **errors(400, 404, 413, 429, 500, 503)},
+        responses={200: {"model": ChatCompletion}, **errors(400, 403, 404, 408, 413, 415, 429, 500, 503)},
         openapi_extra=request_body(),
     )(chat.answer)
     app.get("/v1/models", summary="List the models", responses={200: {"model": ModelList}})(catalogue.models)
@@ -80,12 +86,13 @@ def _add_routes(app: FastAPI, chat: ChatEndpoint, catalogue: Catalogue) -> None:
 
 async def _answer_error(_: HttpRequest, error: Exception) -> Response:
     assert isinstance(error, UnmaskError), "registered for these alone"
-    return error_response(error)
+    headers = {"connection": "close"} if isinstance(error, UnreadBodyError) else None
+    return error_response(error, headers=headers)
 
 
 async def _answer_routing_error(http: HttpRequest, error: Exception) -> Response:
     assert isinstance(error, HTTPException), "registered for these alone"
-    path = f"{http.method} {http.url.path[:120]}"
+    path = f"{http.method} {http.scope['path'][:120]}"
     match error.status_code:
         case 404:
             return error_response(UnknownPathError(f"{path} is no endpoint. GET /openapi.json lists them."))

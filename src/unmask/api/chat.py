@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.types import Receive
 
 from unmask.api.answer import AnswerLabel, completion
-from unmask.api.body import parse_object, read_body
+from unmask.api.body import BodyLimits, parse_object, read_body
 from unmask.api.errors import ClientGoneError, UnfinishedError
 from unmask.api.responses import json_response
 from unmask.api.running import Running
@@ -38,14 +38,14 @@ class ChatEndpoint:
 
     backend: Backend
     running: Running
-    max_body_bytes: int
+    body_limits: BodyLimits
     chance: Chance
 
     async def answer(self, http: HttpRequest) -> Response:
         """Read, check, generate, answer; a client that hangs up cancels its generation."""
         # Here so that no body is read in vain; `track` checks again, for others arrive while this one is read.
         self.running.check()
-        raw = await read_body(http.receive, self.max_body_bytes, http.headers.get("content-length"))
+        raw = await read_body(http.headers, http.receive, self.body_limits)
         body = validate_body(parse_object(raw))
         model = find_model(self.backend, body.model)
         request = to_request(body, model, self.chance.draw_seed)
