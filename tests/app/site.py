@@ -94,6 +94,14 @@ class Wire:
         async with asyncio.timeout(LONGEST_S):
             return await self._reader.readuntil(b"\n")
 
+    async def byte(self) -> None:
+        """Read one byte, if there is any."""
+        try:
+            async with asyncio.timeout(LONGEST_S):
+                await self._reader.read(1)
+        except ConnectionError:
+            pass
+
     async def rest(self) -> bytes:
         """Read until the server hangs up."""
         data = bytearray()

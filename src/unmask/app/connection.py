@@ -72,6 +72,8 @@ class Connection(HttpToolsProtocol):
         self._held: UnmaskError | None = None
         """A refusal that waits for the answers to earlier requests."""
         self._deaf = False
+        self._served: RequestResponseCycle | None = None
+        """The request whose answer is under way; uvicorn's ``cycle`` is the newest, which may have to wait."""
         self._client_deadline: asyncio.TimerHandle | None = None
         self._reader_deadline: asyncio.TimerHandle | None = None
 
@@ -102,6 +104,9 @@ class Connection(HttpToolsProtocol):
         self._expect(None)
         self._expect_reading(None)
         super().connection_lost(exc)
+        if self._served is not None:
+            self._served.disconnected = True
+            self._served.message_event.set()
 
     def evict(self) -> None:
         """Close at once, to make room."""
@@ -162,6 +167,7 @@ class Connection(HttpToolsProtocol):
             self._fail(InvalidHttpError(f"The request has {hosts} host headers, allowed: one. Send one."))
         super().on_headers_complete()
         self._phase = Phase.BODY
+        self._served = self._served or self.cycle
         self._expect(None)
         self._crowd.begin_work(self)
         # uvicorn stops reading here when the request has to wait, and then would not notice the client's hanging up.
@@ -182,11 +188,11 @@ class Connection(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """Serve the next request that waits; else say what was held back, or begin to wait."""
-        has_next = bool(self.pipeline)
+        self._served = self.pipeline[-1][0] if self.pipeline else None
         super().on_response_complete()
         # Idle time has one deadline, which is ours: uvicorn's is lifted by any byte.
         self._unset_keepalive_if_required()
-        if has_next or self._closing.is_closing():
+        if self._served is not None or self._closing.is_closing():
             return
         self._crowd.end_work(self)
         if self._held is not None:
@@ -209,9 +215,7 @@ class Connection(HttpToolsProtocol):
     # --- inside ---
 
     def _is_serving(self) -> bool:
-        # uvicorn has no cycle until the first request, whatever its annotation says.
-        cycle = cast("RequestResponseCycle | None", self.cycle)
-        return cycle is not None and not cycle.response_complete
+        return self._served is not None
 
     def _is_unread(self) -> bool:
         return self._deaf or self._phase is not Phase.QUIET

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-RESERVE = 16
+RESERVE = 32
 """Connections beyond the limit that are told so, and may still ask for health."""
 HEALTH = "/health"
 
@@ -31,41 +31,34 @@ class Member(Protocol):
 
 
 class Crowd:
-    """Connections that are open, at most ``limit``.
+    """Connections that are open, at most ``limit`` and a reserve.
 
     One more closes the one that has been idle longest: idle connections keep
     nobody out, whether they wait for a next request or bring their first one a
-    byte at a time. Where none is idle the new one is `Room.CROWDED`.
+    byte at a time. Where none is idle the new one comes into the reserve.
     """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._open: set[Member] = set()
+        self._rooms = {Room.FREE: set[Member](), Room.CROWDED: set[Member]()}
         # In the order in which they became idle; a `dict` keeps it.
         self._idle: dict[Member, None] = {}
         self.draining = False
 
-    @property
-    def limit(self) -> int:
-        """Most connections."""
-        return self._limit
-
     def enter(self, member: Member) -> Room:
         """Count a new connection, idle as yet, and make room for it."""
-        if len(self._open) >= self._limit and self._idle:
-            oldest = next(iter(self._idle))
-            self.leave(oldest)
-            oldest.evict()
-        self._open.add(member)
-        self._idle[member] = None
-        if len(self._open) <= self._limit:
-            return Room.FREE
-        return Room.CROWDED if len(self._open) <= self._limit + RESERVE else Room.NONE
+        for room, limit in ((Room.FREE, self._limit), (Room.CROWDED, RESERVE)):
+            if len(self._rooms[room]) < limit or self._make_room(room):
+                self._rooms[room].add(member)
+                self._idle[member] = None
+                return room
+        return Room.NONE
 
     def leave(self, member: Member) -> None:
         """Count a connection no more."""
-        self._open.discard(member)
         self._idle.pop(member, None)
+        for members in self._rooms.values():
+            members.discard(member)
 
     def begin_work(self, member: Member) -> None:
         """Take note that a request has arrived."""
@@ -73,14 +66,23 @@ class Crowd:
 
     def end_work(self, member: Member) -> None:
         """Take note that all requests are answered."""
-        if member in self._open:
+        if any(member in members for members in self._rooms.values()):
             self._idle[member] = None
 
     def begin_drain(self) -> None:
         """Close what is quiet; every further answer is the last of its connection."""
         self.draining = True
-        for member in tuple(self._open):
-            member.drain()
+        for members in self._rooms.values():
+            for member in tuple(members):
+                member.drain()
+
+    def _make_room(self, room: Room) -> bool:
+        oldest = next((member for member in self._idle if member in self._rooms[room]), None)
+        if oldest is None:
+            return False
+        self.leave(oldest)
+        oldest.evict()
+        return True
 
 
 class OnlyHealth:

@@ -3,7 +3,7 @@
 from unmask.errors import ConfigError
 
 OTHERS = 96
-"""Files beside connections: weights, logs, libraries, the event loop, and connections beyond the limit."""
+"""Files beside connections: weights, logs, libraries, the event loop, and the reserve of connections."""
 
 
 def make_room(connections: int) -> None:
