@@ -126,6 +126,22 @@ def test_serve_tells_mistakes_of_its_settings(tmp_path: Path, monkeypatch: pytes
     assert in_option.err.startswith("unmask serve: --port: port is 99999, allowed: ")
 
 
+def test_serve_says_which_file_it_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that was merely there is no surprise, and what it sets is served."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "unmask.yaml").write_text("port: 0\nmodels: [nano]\n", encoding="utf-8")
+    served: list[Settings] = []
+
+    def broken(settings: Settings) -> Backend:
+        served.append(settings)
+        raise WeightsError("none")
+
+    ended = type_in("serve", "--model", "tiny", make_backend=broken)
+
+    assert ended.err.splitlines()[0] == "settings from unmask.yaml"
+    assert served == [Settings(port=0, models=("tiny",))]
+
+
 def test_help_is_quick() -> None:
     """What takes long to import is left to the commands that need it."""
     program = (

@@ -126,7 +126,6 @@ class Connection(HttpToolsProtocol):
         if self._deaf or self._closing.is_closing():
             return
         goes_on = self._phase is not Phase.QUIET
-        self._begin()
         if goes_on:
             self._size += len(data)
         self._feed(data)
@@ -134,10 +133,11 @@ class Connection(HttpToolsProtocol):
             self._check_size()
 
     def on_message_begin(self) -> None:
-        """Begin to count."""
+        """Begin to count; empty lines before a request are none of it, and move no deadline."""
         super().on_message_begin()
-        self._begin()
+        self._phase = Phase.HEADERS
         self._size = self._header_size = 0
+        self._expect(self._settings.header_timeout_s)
 
     def on_url(self, url: bytes) -> None:
         """Take a piece of the target."""
@@ -242,14 +242,8 @@ class Connection(HttpToolsProtocol):
         version = self.parser.get_http_version().encode()
         offers = {b"connection", b"upgrade", b"http2-settings"}
         kept = [b"%s: %s\r\n" % header for header in self.headers if header[0] not in offers]
-        self._phase = Phase.QUIET
         self.parser = httptools.HttpRequestParser(self)
         self._feed(b"".join([method, b" ", self.url, b" HTTP/", version, b"\r\n", *kept, b"\r\n", rest]))
-
-    def _begin(self) -> None:
-        if self._phase is Phase.QUIET:
-            self._phase = Phase.HEADERS
-            self._expect(self._settings.header_timeout_s)
 
     def _expect(self, seconds: float | None) -> None:
         """Set the deadline of what the client is to send, in place of the one before."""
@@ -290,7 +284,7 @@ class Connection(HttpToolsProtocol):
         self._expect(None)
         if not self._is_serving():
             self._say(error)
-        elif self._phase is Phase.HEADERS:
+        elif self._phase is not Phase.BODY:
             self._held = error
         elif self.pipeline:
             # The newest of those that wait is the one whose body cannot be read.
@@ -303,7 +297,7 @@ class Connection(HttpToolsProtocol):
 
     def _say(self, error: UnmaskError) -> None:
         """Write an answer of our own, unless one is under way, and close."""
-        if self._phase is Phase.HEADERS or not self.cycle.response_started:
+        if self._phase is not Phase.BODY or not self.cycle.response_started:
             self._closing.write(self._answer(error))
         self._closing.close()
 
