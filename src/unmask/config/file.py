@@ -41,7 +41,7 @@ def find_file(folder: Path, named: Path | None) -> Path | None:
     found = [folder / name for name in DEFAULT_NAMES if (folder / name).is_file()]
     if len(found) > 1:
         names = " and ".join(path.name for path in found)
-        raise ConfigError(f"{names} are both in {folder}, allowed: one of them. Remove one, or name one with --config.")
+        raise ConfigError(f"{names} are both in {folder.resolve()}, allowed: one of them. Remove one, or name one with --config.")
     return found[0] if found else None
 
 
