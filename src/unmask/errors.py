@@ -31,7 +31,7 @@ class InvalidRequestError(UnmaskError):
     """
 
     def __init__(self, param: str, value: object, allowed: str, fix: str) -> None:
-        super().__init__(f"{param} is {_shown(value)}, allowed: {allowed}. {fix}", param=param)
+        super().__init__(f"{param} is {shown(value)}, allowed: {allowed}. {fix}", param=param)
         self.args = (param, value, allowed, fix)
         self.value = value
         self.allowed = allowed
@@ -89,7 +89,8 @@ class CheckpointError(UnmaskError):
     """A checkpoint could not be written or read: disk full, no permission, cut short."""
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """Write a value into a message, shortened, so that a message never echoes a whole request."""
     short = Repr()
     short.maxstring = short.maxother = short.maxlong = LONGEST_VALUE
     return short.repr(value)

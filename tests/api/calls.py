@@ -7,6 +7,7 @@ from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
 from tests.api.client import fixed_chance, make_app
+from unmask.api.body import body_limits
 from unmask.api.call import Call, Delivery
 from unmask.api.chat_choice import CHAT_SHAPE
 from unmask.api.endpoint import GenerateEndpoint
@@ -15,6 +16,7 @@ from unmask.api.running import Running
 from unmask.api.text_choice import TEXT_SHAPE
 from unmask.backend import Backend, Request
 from unmask.clock import Clock
+from unmask.config import Settings
 from unmask.metrics.generations import GenerationInstruments
 from unmask.testing.builders import make_model
 from unmask.types import Message, Role, Sampling
@@ -87,7 +89,7 @@ def app_of(
             running=running,
             instruments=GenerationInstruments(CollectorRegistry(), ["tiny"]),
             chance=fixed_chance(clock),
-            max_body_bytes=1 << 20,
+            body_limits=body_limits(Settings()),
             read=lambda parsed: call or call_of(parsed),
             shape=shape,
             pace=pace or StreamPace(),

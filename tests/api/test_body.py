@@ -1,12 +1,23 @@
 """Behaviour of `unmask.api.body`."""
 
+import asyncio
 import json
 
 import pytest
+from starlette.datastructures import Headers
 from starlette.types import Message, Receive
 
-from unmask.api.body import parse_object, read_body
-from unmask.api.errors import BodyTooLargeError, ClientGoneError, MalformedBodyError
+from unmask.api.body import BodyLimits, body_limits, parse_object, read_body
+from unmask.api.errors import (
+    BodyTimeoutError,
+    BodyTooLargeError,
+    ClientGoneError,
+    EncodingError,
+    MalformedBodyError,
+)
+from unmask.config import Settings
+
+LIMITS = BodyLimits(max_bytes=5, timeout_s=60, min_rate=0)
 
 
 def chunks(*pieces: bytes, ends: bool = True) -> tuple[Receive, list[bytes]]:
@@ -21,11 +32,16 @@ def chunks(*pieces: bytes, ends: bool = True) -> tuple[Receive, list[bytes]]:
     return receive, left
 
 
+async def read(receive: Receive, limits: BodyLimits = LIMITS, **headers: str) -> bytes:
+    """Read a body with headers of the test's choice."""
+    return await read_body(Headers({name.replace("_", "-"): value for name, value in headers.items()}), receive, limits)
+
+
 async def test_body_is_put_together() -> None:
     """Pieces arrive as one body, up to the limit exactly."""
     receive, _ = chunks(b"abc", b"", b"de")
 
-    assert await read_body(receive, 5, None) == b"abcde"
+    assert await read(receive) == b"abcde"
 
 
 async def test_reading_stops_at_the_first_byte_too_many() -> None:
@@ -33,7 +49,7 @@ async def test_reading_stops_at_the_first_byte_too_many() -> None:
     receive, left = chunks(b"abc", b"def", b"ghi")
 
     with pytest.raises(BodyTooLargeError, match="5 bytes"):
-        await read_body(receive, 5, None)
+        await read(receive)
 
     assert left == [b"ghi"]
 
@@ -43,7 +59,7 @@ async def test_declared_length_spares_the_reading() -> None:
     receive, left = chunks(b"abcdef")
 
     with pytest.raises(BodyTooLargeError):
-        await read_body(receive, 5, "6")
+        await read(receive, content_length="6")
 
     assert left == [b"abcdef"]
 
@@ -53,7 +69,27 @@ async def test_odd_declared_length_is_left_to_the_count(declared: str) -> None:
     """What arrives is what counts."""
     receive, _ = chunks(b"abc")
 
-    assert await read_body(receive, 5, declared) == b"abc"
+    assert await read(receive, content_length=declared) == b"abc"
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "GZIP", "br", "identity, gzip", "x" * 500])
+async def test_compressed_body_is_refused_unread(encoding: str) -> None:
+    """Nothing is unpacked: a few bytes may become any number."""
+    receive, left = chunks(b"abc")
+
+    with pytest.raises(EncodingError, match=r"content-encoding is .*, allowed: identity\. Send") as caught:
+        await read(receive, content_encoding=encoding)
+
+    assert left == [b"abc"]
+    assert len(caught.value.message) < 200
+
+
+@pytest.mark.parametrize("encoding", ["identity", " Identity ", ""])
+async def test_body_as_it_is_may_say_so(encoding: str) -> None:
+    """To name the absence of an encoding is no mistake."""
+    receive, _ = chunks(b"abc")
+
+    assert await read(receive, content_encoding=encoding) == b"abc"
 
 
 async def test_hanging_up_while_sending_is_told() -> None:
@@ -61,7 +97,50 @@ async def test_hanging_up_while_sending_is_told() -> None:
     receive, _ = chunks(b"abc", ends=False)
 
     with pytest.raises(ClientGoneError):
-        await read_body(receive, 5, None)
+        await read(receive)
+
+
+async def silent() -> Message:
+    """Bring nothing, ever."""
+    await asyncio.Event().wait()
+    return {"type": "http.disconnect"}
+
+
+async def test_body_that_does_not_come_is_given_up() -> None:
+    """The whole body has one deadline."""
+    with pytest.raises(BodyTimeoutError, match=r"Only 0 bytes .* in 0\.01 s"):
+        await read(silent, BodyLimits(max_bytes=5, timeout_s=0.01, min_rate=0))
+
+
+async def test_body_that_comes_a_byte_at_a_time_is_given_up() -> None:
+    """Pieces do not move the deadline."""
+
+    async def drip() -> Message:
+        await asyncio.sleep(0.002)
+        return {"type": "http.request", "body": b"x", "more_body": True}
+
+    with pytest.raises(BodyTimeoutError):
+        await read(drip, BodyLimits(max_bytes=1 << 20, timeout_s=0.05, min_rate=0))
+
+
+async def test_body_below_the_rate_is_given_up() -> None:
+    """Long before the deadline of the whole."""
+    with pytest.raises(BodyTimeoutError, match=r"in 0\.01 s"):
+        await read(silent, BodyLimits(max_bytes=5, timeout_s=3600, min_rate=100, grace_s=0.01))
+
+
+def test_time_of_a_body_grows_with_what_it_brings() -> None:
+    """Grace first, then a second for each ``min_rate`` bytes, and never more than the whole may take."""
+    limits = BodyLimits(max_bytes=5, timeout_s=60, min_rate=100)
+
+    assert [limits.seconds(received) for received in (0, 100, 1_000, 1_000_000)] == [5, 6, 15, 60]
+
+
+def test_limits_are_the_settings() -> None:
+    """Each limit has its setting."""
+    settings = Settings(max_body_bytes=2_000, body_timeout_s=7.0, min_body_rate=9)
+
+    assert body_limits(settings) == BodyLimits(max_bytes=2_000, timeout_s=7.0, min_rate=9)
 
 
 @pytest.mark.parametrize(

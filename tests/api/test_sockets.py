@@ -17,7 +17,7 @@ from unmask.testing.scripted_backend import Line, ScriptedBackend
 
 WIDE = StepEvent(canvas=0, step=1, max_steps=1, pieces=(DraftPiece(text="x" * 100_000, fixed=True),))
 CALL = make_call(delivery=Delivery.SNAPSHOTS)
-REQUEST = b"POST %s HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}" % CHAT_CALLS.encode()
+REQUEST = b"POST %s HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{}" % CHAT_CALLS.encode()
 
 
 def endless(_request: Request, _earlier: int) -> Iterator[Line]:

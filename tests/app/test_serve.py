@@ -6,66 +6,25 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import httpx
 import pytest
 
-from unmask.api.application import create_app, system_chance
-from unmask.api.running import Running
+from tests.app.site import BODY, CHAT, open_site
 from unmask.app import server as server_module
 from unmask.app.serve import listen, url_of
-from unmask.app.server import DrainingServer
 from unmask.config import Settings
 from unmask.errors import ConfigError
 from unmask.testing.fake_backend import FakeBackend
 from unmask.testing.waiting import until
 
-CHAT = "/v1/chat/completions"
-BODY = {"model": "tiny", "messages": [{"role": "user", "content": "add 1 + 1"}]}
-
-
-class Site:
-    """A running server and a client of it."""
-
-    def __init__(self, backend: FakeBackend, drain_s: float) -> None:
-        self.said: list[str] = []
-        self.listener = listen(Settings(port=0))
-        running = Running(100)
-        app = create_app(backend, Settings(), running, system_chance())
-        self.server = DrainingServer(app, backend, running, drain_s=drain_s, say=self.said.append)
-        self.client = httpx.AsyncClient(base_url=url_of(self.listener), timeout=10)
-        self.serving: asyncio.Task[int] | None = None
-
-    async def get_health(self) -> httpx.Response:
-        """Ask over a connection of its own, as a load balancer does."""
-        async with httpx.AsyncClient(base_url=url_of(self.listener)) as client:
-            return await client.get("/health")
-
-
-@asynccontextmanager
-async def site(backend: FakeBackend, *, drain_s: float = 10) -> AsyncIterator[Site]:
-    """Start a server; it has to be gone by the end."""
-    running = Site(backend, drain_s)
-    running.serving = asyncio.create_task(running.server.serve_all(running.listener))
-    await until(lambda: running.server.started)
-    try:
-        yield running
-    finally:
-        await running.client.aclose()
-        running.listener.close()
-        assert running.serving.done()
-
 
 async def test_idle_server_stops_at_once() -> None:
     """With nothing running there is nothing to wait for, and nothing is cut off."""
     backend = FakeBackend()
-    async with site(backend) as running:
+    async with open_site(backend) as running:
         assert (await running.client.post(CHAT, json=BODY)).status_code == 200
-        assert running.serving
-        running.server.stop()
-        assert await running.serving == 0
+        assert await running.stop() == 0
 
     assert backend.drained
 
@@ -74,7 +33,7 @@ async def test_drain_finishes_what_runs_and_refuses_what_is_new() -> None:
     """While a request is finished, health and new requests say that the server drains."""
     gate = asyncio.Event()
     backend = FakeBackend(gate=gate)
-    async with site(backend) as running:
+    async with open_site(backend) as running:
         pending = asyncio.create_task(running.client.post(CHAT, json=BODY))
         await until(lambda: bool(backend.requests))
         running.server.stop()
@@ -83,7 +42,6 @@ async def test_drain_finishes_what_runs_and_refuses_what_is_new() -> None:
         refused = await running.client.post(CHAT, json=BODY)
         gate.set()
         answered = await pending
-        assert running.serving
         assert await running.serving == 0
 
     assert (health.status_code, health.json()["reasons"]) == (503, ["draining"])
@@ -95,12 +53,11 @@ async def test_drain_finishes_what_runs_and_refuses_what_is_new() -> None:
 async def test_deadline_cuts_off_with_an_answer() -> None:
     """A request that outlasts the deadline is stopped, told so, and counted."""
     backend = FakeBackend(gate=asyncio.Event())
-    async with site(backend, drain_s=0.05) as running:
+    async with open_site(backend, drain_s=0.05) as running:
         pending = asyncio.create_task(running.client.post(CHAT, json=BODY))
         await until(lambda: bool(backend.requests))
         running.server.stop()
         answered = await pending
-        assert running.serving
         assert await running.serving == 1
 
     assert (answered.status_code, answered.json()["error"]["code"]) == (503, "aborted")
@@ -111,13 +68,12 @@ async def test_deadline_cuts_off_with_an_answer() -> None:
 async def test_second_signal_waits_no_longer() -> None:
     """Whoever asks twice is in a hurry."""
     backend = FakeBackend(gate=asyncio.Event())
-    async with site(backend, drain_s=3600) as running:
+    async with open_site(backend, drain_s=3600) as running:
         pending = asyncio.create_task(running.client.post(CHAT, json=BODY))
         await until(lambda: bool(backend.requests))
         running.server.stop()
         running.server.stop()
         assert (await pending).status_code == 503
-        assert running.serving
         assert await running.serving == 1
 
 
@@ -133,12 +89,11 @@ async def test_backend_that_does_not_stop_is_left(monkeypatch: pytest.MonkeyPatc
     """Past the cut-off the server ends all the same, says what is still at work and counts what it cut off."""
     monkeypatch.setattr(server_module, "FLUSH_S", 0.05)
     backend = Stuck(gate=asyncio.Event())
-    async with site(backend, drain_s=0.05) as running:
+    async with open_site(backend, drain_s=0.05) as running:
         pending = asyncio.create_task(running.client.post(CHAT, json=BODY))
         await until(lambda: bool(backend.requests))
         running.server.stop()
         assert (await pending).status_code == 503
-        assert running.serving
         assert await running.serving == 1
 
     assert running.said[-2:] == [
@@ -150,23 +105,18 @@ async def test_backend_that_does_not_stop_is_left(monkeypatch: pytest.MonkeyPatc
 async def test_hanging_up_cancels_over_a_real_socket() -> None:
     """A client that closes its connection ends its generation."""
     backend = FakeBackend(gate=asyncio.Event())
-    async with site(backend) as running:
+    async with open_site(backend) as running:
         pending = asyncio.create_task(running.client.post(CHAT, json=BODY))
         await until(lambda: bool(backend.requests))
         pending.cancel()
         await until(lambda: bool(backend.aborted))
-        assert running.serving
-        running.server.stop()
-        assert await running.serving == 0
+        assert await running.stop() == 0
 
 
 async def test_long_body_is_refused_over_a_real_socket() -> None:
     """The refusal arrives although the body was not read to its end."""
-    async with site(FakeBackend()) as running:
+    async with open_site(FakeBackend()) as running:
         response = await running.client.post(CHAT, content=b" " * (2 << 20))
-        assert running.serving
-        running.server.stop()
-        await running.serving
 
     assert response.status_code == 413
     assert "server" not in response.headers

@@ -23,7 +23,7 @@ from unmask.errors import (
     WeightsError,
 )
 
-COMMANDS = ("serve", "generate", "examples", "models", "train", "bench")
+COMMANDS = ("serve", "config", "generate", "examples", "models", "train", "bench")
 
 
 @pytest.mark.parametrize(
@@ -110,16 +110,47 @@ def test_serve_refuses_other_hosts() -> None:
     assert "keys do not exist yet" in ended.err
 
 
-def test_serve_options_win_over_the_file(tmp_path: Path) -> None:
-    """A file sets what the command line leaves open; its mistakes are told before anything starts."""
-    path = tmp_path / "s.yaml"
-    path.write_text("host: 0.0.0.0\nport: 1\n", encoding="utf-8")
-    refused = type_in("serve", "--config", str(path))
-    path.write_text("prot: 1\n", encoding="utf-8")
-    unknown = type_in("serve", "--config", str(path))
+def test_serve_tells_mistakes_of_its_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything starts, wherever the mistake stands: in the file of the folder, the environment or an option."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "unmask.toml").write_text("prot = 1\n", encoding="utf-8")
+    in_file = type_in("serve")
+    (tmp_path / "unmask.toml").unlink()
+    monkeypatch.setenv("UNMASK_PORT", "x")
+    in_environment = type_in("serve")
+    in_option = type_in("serve", "--port", "99999")
 
-    assert (refused.code, unknown.code) == (2, 2)
-    assert "'prot' is no setting" in unknown.err
+    assert [ended.code for ended in (in_file, in_environment, in_option)] == [2, 2, 2]
+    assert in_file.err.startswith("unmask serve: unmask.toml line 1: 'prot' is no setting, did you mean port?")
+    assert in_environment.err.startswith("unmask serve: UNMASK_PORT: port is 'x', allowed: ")
+    assert in_option.err.startswith("unmask serve: --port: port is 99999, allowed: ")
+
+
+def test_serve_says_which_file_it_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that was merely there is no surprise, and what it sets is served."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "unmask.yaml").write_text("port: 0\nmodels: [nano]\n", encoding="utf-8")
+    served: list[Settings] = []
+
+    def broken(settings: Settings) -> Backend:
+        served.append(settings)
+        raise WeightsError("none")
+
+    ended = type_in("serve", "--model", "tiny", make_backend=broken)
+
+    assert ended.err.splitlines()[0] == "settings from unmask.yaml"
+    assert served == [Settings(port=0, models=("tiny",))]
+
+
+def test_help_is_quick() -> None:
+    """What takes long to import is left to the commands that need it."""
+    program = (
+        "import sys; from unmask.cli.entry import main; main(['serve', '--help']); "
+        "print({name.partition('.')[0] for name in sys.modules} & {'fastapi', 'numpy', 'pydantic', 'torch'})"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+
+    assert done.stdout.splitlines()[-1] == "set()"
 
 
 def test_reader_that_has_seen_enough_is_no_error() -> None:

@@ -12,14 +12,17 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
+from unmask.api.body import body_limits
+from unmask.api.callers import KnownCallers
 from unmask.api.catalogue import Catalogue
 from unmask.api.chance import Chance
 from unmask.api.chat import read_chat
 from unmask.api.chat_choice import CHAT_SHAPE
 from unmask.api.documented import ChatCompletion, ChatCompletionChunk, ModelEntry, ModelList
 from unmask.api.endpoint import GenerateEndpoint
-from unmask.api.errors import MethodNotAllowedError, UnknownPathError
+from unmask.api.errors import MethodNotAllowedError, UnknownPathError, UnreadBodyError
 from unmask.api.event_stream import StreamPace
+from unmask.api.head import HeadAsGet
 from unmask.api.measured import Measured
 from unmask.api.meters import make_meters
 from unmask.api.openapi import errors, request_body, with_request_schema
@@ -86,9 +89,11 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
     )
+    app.add_middleware(KnownCallers, allowed=settings.allowed_hosts)
     app.add_middleware(RequestIds, new_id=chance.new_id)
-    # Added last, so around the others: what they answer is counted as well.
+    # The one added last is the outermost: what those within it answer is counted as well.
     app.add_middleware(Measured, instruments=meters.http, clock=chance.clock)
+    app.add_middleware(HeadAsGet)
     app.add_exception_handler(UnmaskError, _answer_error)
     app.add_exception_handler(HTTPException, _answer_routing_error)
     chat = GenerateEndpoint(
@@ -96,10 +101,10 @@ def create_app(
         running=running,
         instruments=meters.generations,
         chance=chance,
-        max_body_bytes=settings.max_body_bytes,
+        body_limits=body_limits(settings),
         read=partial(read_chat, backend=backend, draw_seed=chance.draw_seed),
         shape=CHAT_SHAPE,
-        pace=pace or StreamPace(),
+        pace=pace or StreamPace(stalled_s=settings.write_timeout_s),
     )
     _add_routes(app, chat, Catalogue(backend=backend, started=int(chance.now())))
     add_probes(app, Probes(backend=backend, running=running, registry=meters.registry))
@@ -110,7 +115,10 @@ def _add_routes(app: FastAPI, chat: GenerateEndpoint, catalogue: Catalogue) -> N
     app.post(
         "/v1/chat/completions",
         summary="Answer a chat",
-        responses={**answers(ChatCompletion, ChatCompletionChunk), **errors(400, 404, 413, 429, 500, 503)},
+        responses={
+            **answers(ChatCompletion, ChatCompletionChunk),
+            **errors(400, 403, 404, 408, 413, 415, 429, 500, 503),
+        },
         openapi_extra=request_body(),
     )(chat.answer)
     app.get("/v1/models", summary="List the models", responses={200: {"model": ModelList}})(catalogue.models)
@@ -123,12 +131,13 @@ def _add_routes(app: FastAPI, chat: GenerateEndpoint, catalogue: Catalogue) -> N
 
 async def _answer_error(_: HttpRequest, error: Exception) -> Response:
     assert isinstance(error, UnmaskError), "registered for these alone"
-    return error_response(error)
+    headers = {"connection": "close"} if isinstance(error, UnreadBodyError) else None
+    return error_response(error, headers=headers)
 
 
 async def _answer_routing_error(http: HttpRequest, error: Exception) -> Response:
     assert isinstance(error, HTTPException), "registered for these alone"
-    path = f"{http.method} {http.url.path[:120]}"
+    path = f"{http.method} {http.scope['path'][:120]}"
     match error.status_code:
         case 404:
             return error_response(UnknownPathError(f"{path} is no endpoint. GET /openapi.json lists them."))

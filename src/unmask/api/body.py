@@ -1,37 +1,94 @@
 """Bytes that come in: a bounded body, and one JSON object in it."""
 
+import asyncio
 import json
+from dataclasses import dataclass
 from typing import Never
 
 import orjson
+from starlette.datastructures import Headers
 from starlette.types import Receive
 
-from unmask.api.errors import BodyTooLargeError, ClientGoneError, MalformedBodyError
+from unmask.api.errors import (
+    BodyTimeoutError,
+    BodyTooLargeError,
+    ClientGoneError,
+    EncodingError,
+    MalformedBodyError,
+)
+from unmask.config import Settings
 
 _LONGEST_NUMBER = 19
 """A ``content-length`` of more digits is left to the count of what arrives."""
 
 
-async def read_body(receive: Receive, limit: int, declared: str | None) -> bytes:
-    """Read a body of at most ``limit`` bytes, giving up at the first byte too many.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BodyLimits:
+    """Most bytes of a body, and how long they may take: ``timeout_s`` in all, and ``min_rate`` bytes a second.
+
+    The rate counts once ``grace_s`` have passed; 0 asks for none.
+    """
+
+    max_bytes: int
+    timeout_s: float
+    min_rate: int
+    grace_s: float = 5.0
+
+    def seconds(self, received: int) -> float:
+        """Return how long after its beginning a body may wait for more, having brought ``received`` bytes."""
+        if not self.min_rate:
+            return self.timeout_s
+        return min(self.timeout_s, self.grace_s + received / self.min_rate)
+
+
+def body_limits(settings: Settings) -> BodyLimits:
+    """Return the limits that the settings ask for."""
+    return BodyLimits(
+        max_bytes=settings.max_body_bytes, timeout_s=settings.body_timeout_s, min_rate=settings.min_body_rate
+    )
+
+
+async def read_body(headers: Headers, receive: Receive, limits: BodyLimits) -> bytes:
+    """Read a body, giving up at the first byte too many or when its time is over.
 
     Args:
+        headers: the request's; ``content-length`` spares reading a body that says it is too long.
         receive: the connection.
-        limit: most bytes to accept.
-        declared: the ``content-length`` header, which spares reading a body that says it is too long.
+        limits: what the body may take.
+
+    Raises:
+        EncodingError: the body is compressed. It stays so: a small body may unpack to any size.
+        BodyTooLargeError: it is too long.
+        BodyTimeoutError: it arrives too slowly.
+        ClientGoneError: the client hung up.
     """
-    if declared is not None and declared.isdecimal() and len(declared) < _LONGEST_NUMBER and int(declared) > limit:
-        raise BodyTooLargeError(limit)
+    _check_headers(headers, limits.max_bytes)
+    loop = asyncio.get_running_loop()
+    begun = loop.time()
     body = bytearray()
     while True:
-        message = await receive()
+        seconds = limits.seconds(len(body))
+        try:
+            async with asyncio.timeout_at(begun + seconds):
+                message = await receive()
+        except TimeoutError as error:
+            raise BodyTimeoutError(len(body), seconds) from error
         if message["type"] == "http.disconnect":
             raise ClientGoneError("The client closed the connection while it sent the body.")
         body += message.get("body", b"")
-        if len(body) > limit:
-            raise BodyTooLargeError(limit)
+        if len(body) > limits.max_bytes:
+            raise BodyTooLargeError(limits.max_bytes)
         if not message.get("more_body", False):
             return bytes(body)
+
+
+def _check_headers(headers: Headers, limit: int) -> None:
+    for encoding in headers.getlist("content-encoding"):
+        if encoding.strip().lower() not in {"", "identity"}:
+            raise EncodingError(encoding)
+    declared = headers.get("content-length", "")
+    if declared.isdecimal() and len(declared) < _LONGEST_NUMBER and int(declared) > limit:
+        raise BodyTooLargeError(limit)
 
 
 def parse_object(raw: bytes) -> dict[str, object]:

@@ -8,7 +8,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
 from unmask.api.answer import Answer
-from unmask.api.body import parse_object, read_body
+from unmask.api.body import BodyLimits, parse_object, read_body
 from unmask.api.call import Call, Delivery
 from unmask.api.chance import Chance
 from unmask.api.connection import while_connected
@@ -41,7 +41,7 @@ class GenerateEndpoint:
     running: Running
     instruments: GenerationInstruments
     chance: Chance
-    max_body_bytes: int
+    body_limits: BodyLimits
     read: ReadCall
     shape: AnswerShape
     pace: StreamPace
@@ -50,7 +50,7 @@ class GenerateEndpoint:
         """Answer a request; a client that hangs up cancels its generations."""
         # Here so that no body is read in vain; serving checks again, for others arrive while this one is read.
         self.running.check()
-        raw = await read_body(http.receive, self.max_body_bytes, http.headers.get("content-length"))
+        raw = await read_body(http.headers, http.receive, self.body_limits)
         call = self.read(parse_object(raw))
         state = http.scope["state"]
         state[STOPWATCH] = stopwatch = Stopwatch(self.chance.clock, state["arrived"])

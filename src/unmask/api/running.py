@@ -4,10 +4,9 @@ import asyncio
 import contextlib
 from collections.abc import Iterator
 
+from unmask.api.errors import RETRY_AFTER_S
 from unmask.backend import Generation
 from unmask.errors import DrainingError, InvalidRequestError, QueueFullError
-
-RETRY_AFTER_S = 1.0
 
 
 class Running:

@@ -10,9 +10,11 @@ from rich.console import Console
 from unmask.api.application import create_app, system_chance
 from unmask.api.running import Running
 from unmask.app.banner import print_banner
+from unmask.app.files import make_room
 from unmask.app.server import DrainingServer
 from unmask.backend import Backend
 from unmask.config import Settings
+from unmask.config.rules import is_loopback
 from unmask.errors import ConfigError
 
 BACKLOG = 2048
@@ -27,15 +29,17 @@ def serve(settings: Settings, make_backend: Callable[[Settings], Backend], conso
         console: told where the server is and when it stops.
 
     Raises:
-        ConfigError: the port cannot be listened on.
+        ConfigError: the port cannot be listened on, or this process may not hold so many connections.
         UnmaskError: whatever `make_backend` raises.
     """
+    make_room(settings.max_connections)
     with listen(settings) as listener, asyncio.Runner(loop_factory=_fast_loop()) as runner:
         return runner.run(_serve(settings, make_backend, console, listener))
 
 
 def listen(settings: Settings) -> socket.socket:
     """Take the port."""
+    assert is_loopback(settings.host), "checked where settings are read: there are no keys yet"
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
         return socket.create_server((settings.host, settings.port), family=family, backlog=BACKLOG)
@@ -59,12 +63,14 @@ async def _serve(
 ) -> int:
     backend = make_backend(settings)
     running = Running(settings.max_rows * len(backend.models()) + settings.queue_limit)
-    app = create_app(backend, settings, running, system_chance(), registry=CollectorRegistry())
+    chance = system_chance()
+    app = create_app(backend, settings, running, chance, registry=CollectorRegistry())
     server = DrainingServer(
         app,
         backend,
         running,
-        drain_s=settings.drain_s,
+        settings,
+        new_id=chance.new_id,
         say=lambda text: console.print(text, highlight=False, markup=False),
     )
     print_banner(console, url_of(listener), backend.models())

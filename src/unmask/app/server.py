@@ -6,44 +6,67 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import FrameType
+from typing import cast
 
 import uvicorn
 from starlette.types import ASGIApp
 
+from unmask.api.errors import ConnectionsError
+from unmask.api.request_id import RequestIds
+from unmask.api.responses import error_response
 from unmask.api.running import Running
+from unmask.app.connection import Connection
+from unmask.app.crowd import Crowd, OnlyProbes
 from unmask.backend import Backend
+from unmask.config import Settings
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 FLUSH_S = 2
 """Seconds for cut-off requests to let go, and then for answers to leave."""
-KEEP_ALIVE_S = 75
-"""Longer than clients keep idle connections, so that it is they who close them and no request is lost in between."""
 
 
 class DrainingServer(uvicorn.Server):
     """From the first stop signal on answers 503 and finishes what runs; a second one cuts that short.
 
     While it drains it still listens, so that a load balancer reads from
-    ``/health`` why it should go elsewhere.
+    ``/health`` why it should go elsewhere. Idle connections are closed at once,
+    and every answer is the last of its connection.
     """
 
     def __init__(
-        self, app: ASGIApp, backend: Backend, running: Running, *, drain_s: float, say: Callable[[str], None]
+        self,
+        app: ASGIApp,
+        backend: Backend,
+        running: Running,
+        settings: Settings,
+        *,
+        new_id: Callable[[], str],
+        say: Callable[[str], None],
     ) -> None:
+        self._crowd = Crowd(settings.max_connections)
+        full = RequestIds(error_response(ConnectionsError(settings.max_connections)), new_id=new_id)
+        connection = partial(
+            Connection, settings=settings, crowd=self._crowd, crowded_app=OnlyProbes(app, full), new_id=new_id
+        )
         super().__init__(
             uvicorn.Config(
                 app,
+                # Called as a class is.
+                http=cast("type[Connection]", connection),
+                ws="none",
                 access_log=False,
                 log_config=None,
+                # Its warnings are about requests that are answered anyway.
+                log_level="error",
                 server_header=False,
                 timeout_graceful_shutdown=FLUSH_S,
-                timeout_keep_alive=KEEP_ALIVE_S,
             )
         )
         self._backend = backend
         self._running = running
-        self._drain_s = drain_s
+        self._drain_s = settings.drain_s
         self._say = say
         self._drain: asyncio.Task[None] | None = None
         self._hurry = asyncio.Event()
@@ -84,6 +107,7 @@ class DrainingServer(uvicorn.Server):
 
     async def _finish(self) -> None:
         self._running.begin_drain()
+        self._crowd.begin_drain()
         self._say(f"draining: running requests have {self._drain_s:g} s, a second signal cuts them off")
         draining = asyncio.ensure_future(self._backend.drain())
         hurrying = asyncio.ensure_future(self._hurry.wait())

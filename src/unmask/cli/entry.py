@@ -42,28 +42,34 @@ def run(argv: Sequence[str] | None, make_tools: Callable[[], Tools]) -> int:
 
 
 def _command(args: argparse.Namespace) -> Callable[[argparse.Namespace, Tools], int]:
+    command: Callable[[argparse.Namespace, Tools], int]
     match args.command:
         case "serve":
             from unmask.cli.serve import run_serve
 
-            return run_serve
+            command = run_serve
+        case "config":
+            from unmask.cli.config import run_config
+
+            command = run_config
         case "generate":
             from unmask.cli.generate import run_generate
 
-            return run_generate
+            command = run_generate
         case "examples":
             from unmask.cli.examples import run_examples
 
-            return run_examples
+            command = run_examples
         case "models":
             from unmask.cli.models import run_models
 
-            return run_models
+            command = run_models
         case "train":
             from unmask.cli.workshop import run_train
 
-            return run_train
+            command = run_train
         case _:
             from unmask.cli.workshop import run_bench
 
-            return run_bench
+            command = run_bench
+    return command

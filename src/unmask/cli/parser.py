@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from unmask.cli.exits import EXPLAINED
+from unmask.cli.settings import add_settings
 from unmask.types import StrategyName
 
 TRAINABLE = ("tiny", "nano")
@@ -26,6 +27,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_serve(commands)
+    _add_config(commands)
     _add_generate(commands)
     _add_examples(commands)
     _add_models(commands)
@@ -36,13 +38,19 @@ def build_parser() -> argparse.ArgumentParser:
 
 def _add_serve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     serve = _command(commands, "serve", "Answer HTTP requests in the manner of the OpenAI API.")
-    serve.add_argument("--config", type=Path, metavar="FILE", help="YAML file of settings; options here win over it")
-    serve.add_argument("--host", help="loopback address to listen on (default 127.0.0.1)")
-    serve.add_argument("--port", type=_whole(0), help="port to listen on, 0 for a free one (default 8000)")
-    serve.add_argument(
-        "--model", action="append", metavar="NAME", help="model to load; may be repeated (default: every one)"
+    add_settings(serve)
+
+
+def _add_config(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    config = _command(
+        commands,
+        "config",
+        "Show every setting of the server: its value, where that comes from and what it does. "
+        "Takes the options of serve.",
     )
-    serve.add_argument("--threads", type=_whole(1), help="processor threads of a forward (default: torch decides)")
+    config.add_argument("--example", action="store_true", help="write a commented settings file to stdout instead")
+    _add_json(config)
+    add_settings(config)
 
 
 def _add_generate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -1,0 +1,64 @@
+"""``unmask config``."""
+
+import argparse
+
+from rich.table import Table
+from rich.text import Text
+
+from unmask.cli.exits import Exit
+from unmask.cli.settings import load_given
+from unmask.cli.tools import Tools
+from unmask.config.example import example_file
+from unmask.config.keys import Key, settings_keys
+from unmask.config.load import Loaded, Source
+
+
+def run_config(args: argparse.Namespace, tools: Tools) -> int:
+    """Show every setting as `serve` would find it, or write an example file."""
+    if args.example:
+        tools.write(example_file())
+        return Exit.OK
+    loaded = load_given(args)
+    if args.json:
+        file = None if loaded.file is None else str(loaded.file)
+        tools.write_json({"file": file, "settings": [_record(key, loaded) for key in settings_keys()]})
+    else:
+        tools.out.print(_table(loaded))
+    return Exit.OK
+
+
+def _record(key: Key, loaded: Loaded) -> dict[str, object]:
+    origin = loaded.origins[key.name]
+    return {
+        "name": key.name,
+        "value": loaded.value(key),
+        "source": origin.source,
+        "place": origin.place or None,
+        "default": key.default,
+        "allowed": key.allowed,
+        "meaning": key.setting.meaning,
+        "group": key.group,
+        "variable": key.variable,
+        "flag": key.flag,
+    }
+
+
+def _table(loaded: Loaded) -> Table:
+    table = Table()
+    for name in ("setting", "value", "from", "meaning"):
+        table.add_column(name, overflow="fold")
+    group = None
+    for key in settings_keys():
+        if key.group is not group:
+            table.add_section()
+            group = key.group
+        origin = loaded.origins[key.name]
+        style = "dim" if origin.source is Source.DEFAULT else "bold"
+        # As texts, for a value may hold what would be markup.
+        table.add_row(
+            key.name,
+            Text(key.shown(loaded.value(key)), style),
+            Text(origin.place or origin.source, style),
+            Text(f"{key.setting.meaning} Allowed: {key.allowed}."),
+        )
+    return table

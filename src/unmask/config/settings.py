@@ -1,0 +1,151 @@
+"""The one schema of settings; the file, the environment, the flags and the manual are read off it."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from unmask.config.rules import Group, Loopback, Names, Range, Setting
+
+_SECONDS = Range(0.01, 3_600)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """All that an operator decides about a server; `unmask.config.load` checks what comes from outside."""
+
+    host: Annotated[
+        str,
+        Setting(
+            Group.SERVER,
+            Loopback(),
+            "Address to listen on. Loopback only: requests carry no key, so whoever reaches the port may use it.",
+        ),
+    ] = "127.0.0.1"
+    port: Annotated[int, Setting(Group.SERVER, Range(0, 65_535), "Port to listen on; 0 takes a free one.")] = 8_000
+    allowed_hosts: Annotated[
+        tuple[str, ...],
+        Setting(
+            Group.SERVER,
+            Names("host names, without port", r"[A-Za-z0-9._-]+"),
+            "Names that `Host` and `Origin` headers may carry beside this machine's own, such as a proxy's public one.",
+            empty="this machine's own only",
+        ),
+    ] = ()
+    drain_s: Annotated[
+        float,
+        Setting(Group.SERVER, Range(0, 3_600), "Seconds that running requests have to finish after a stop signal."),
+    ] = 30.0
+
+    models: Annotated[
+        tuple[str, ...],
+        Setting(Group.ENGINE, Names("model names"), "Models to load.", empty="every one in the package"),
+    ] = ()
+    max_rows: Annotated[
+        int,
+        Setting(
+            Group.ENGINE,
+            Range(1, 1_024),
+            "Requests of one model that run at once: the most rows in one forward.",
+        ),
+    ] = 16
+    page_pool_tokens: Annotated[
+        int,
+        Setting(
+            Group.ENGINE,
+            Range(256, 1 << 30),
+            "Tokens that the KV pages of one model hold; a request waits until its worst case is free.",
+        ),
+    ] = 32_768
+    threads: Annotated[
+        int | None,
+        Setting(Group.ENGINE, Range(1, 1_024), "Processor threads of a forward.", empty="torch decides"),
+    ] = None
+
+    queue_limit: Annotated[
+        int,
+        Setting(
+            Group.REQUESTS,
+            Range(1, 1_000_000),
+            "Requests that may wait beside those that run; one more is refused with 429.",
+        ),
+    ] = 256
+    max_body_bytes: Annotated[
+        int,
+        Setting(Group.REQUESTS, Range(1_024, 1 << 30), "Longest request body; a longer one is refused with 413."),
+    ] = 1 << 20
+    max_messages: Annotated[int, Setting(Group.REQUESTS, Range(1, 100_000), "Most messages in one request.")] = 1_024
+    max_choices: Annotated[int, Setting(Group.REQUESTS, Range(1, 128), "Most answers to one request, its `n`.")] = 16
+    max_schema_bytes: Annotated[
+        int,
+        Setting(Group.REQUESTS, Range(64, 1 << 20), "Longest JSON Schema in a `response_format`, written compactly."),
+    ] = 65_536
+    max_schema_depth: Annotated[
+        int,
+        Setting(
+            Group.REQUESTS,
+            Range(1, 100),
+            "Deepest nesting of objects and lists in a JSON Schema of a `response_format`.",
+        ),
+    ] = 32
+
+    max_connections: Annotated[
+        int,
+        Setting(
+            Group.CONNECTIONS,
+            Range(1, 100_000),
+            "Connections held at once; one more closes the one that has been idle longest.",
+        ),
+    ] = 1_024
+    max_target_bytes: Annotated[
+        int,
+        Setting(
+            Group.CONNECTIONS,
+            Range(128, 65_536),
+            "Longest request target, which is path and query; a longer one is refused with 414.",
+        ),
+    ] = 8_192
+    max_headers: Annotated[
+        int, Setting(Group.CONNECTIONS, Range(8, 10_000), "Most headers of a request; more are refused with 431.")
+    ] = 100
+    max_header_bytes: Annotated[
+        int,
+        Setting(
+            Group.CONNECTIONS, Range(1_024, 1 << 20), "Bytes of all headers of a request; more are refused with 431."
+        ),
+    ] = 32_768
+    header_timeout_s: Annotated[
+        float,
+        Setting(
+            Group.CONNECTIONS,
+            _SECONDS,
+            "Seconds for the headers of a request to arrive, from its first byte or from the connection's opening.",
+        ),
+    ] = 10.0
+    body_timeout_s: Annotated[
+        float,
+        Setting(
+            Group.CONNECTIONS,
+            _SECONDS,
+            "Seconds for the body of a request to arrive; a slower one is refused with 408.",
+        ),
+    ] = 60.0
+    min_body_rate: Annotated[
+        int,
+        Setting(
+            Group.CONNECTIONS,
+            Range(0, 1 << 30),
+            "Bytes a second that a body has to bring on average once 5 seconds have passed, else 408; 0 asks for none.",
+        ),
+    ] = 256
+    write_timeout_s: Annotated[
+        float,
+        Setting(
+            Group.CONNECTIONS,
+            _SECONDS,
+            "Seconds that a client may leave a waiting answer unread before its connection is cut.",
+        ),
+    ] = 30.0
+    # Longer than clients keep idle connections, so that it is they who close them and no request is lost in between.
+    keep_alive_s: Annotated[
+        float,
+        Setting(Group.CONNECTIONS, _SECONDS, "Seconds that a connection may stay idle between requests."),
+    ] = 75.0

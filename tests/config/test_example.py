@@ -1,0 +1,36 @@
+"""Behaviour of `unmask.config.example`."""
+
+import re
+from pathlib import Path
+
+from unmask.config import Settings
+from unmask.config.example import example_file
+from unmask.config.keys import settings_keys
+from unmask.config.load import Source, load_settings
+
+
+def test_example_loads_as_it_is(tmp_path: Path) -> None:
+    """Everything is commented out, so nothing is set."""
+    path = tmp_path / "unmask.toml"
+    path.write_text(example_file(), encoding="utf-8")
+    loaded = load_settings(flags={}, environ={}, file=path)
+
+    assert {origin.source for origin in loaded.origins.values()} == {Source.DEFAULT}
+
+
+def test_example_shows_every_setting_at_its_default(tmp_path: Path) -> None:
+    """Without the marks it loads too; only the one setting that TOML cannot write as empty differs."""
+    path = tmp_path / "unmask.toml"
+    path.write_text(re.sub(r"(?m)^#(?=\w)", "", example_file()), encoding="utf-8")
+    loaded = load_settings(flags={}, environ={}, file=path)
+
+    assert {origin.source for origin in loaded.origins.values()} == {Source.FILE}
+    assert loaded.settings == Settings(threads=1)
+
+
+def test_example_explains_every_setting() -> None:
+    """Meaning and what is allowed stand above each line."""
+    text = " ".join(re.sub(r"(?m)^## ", "", example_file()).split())
+
+    for key in settings_keys():
+        assert f"{key.setting.meaning} Allowed: {key.allowed}." in text

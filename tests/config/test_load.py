@@ -1,0 +1,180 @@
+"""Behaviour of `unmask.config.load`: which value wins, and what is said about a wrong one."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from unmask.config import Settings
+from unmask.config.keys import settings_keys
+from unmask.config.load import Loaded, Source, load_settings
+from unmask.errors import ConfigError
+
+
+def load(
+    flags: Mapping[str, str] | None = None, environ: Mapping[str, str] | None = None, file: Path | None = None
+) -> Loaded:
+    """Load from whichever sources a test is about."""
+    return load_settings(flags=flags or {}, environ=environ or {}, file=file)
+
+
+def toml(folder: Path, text: str) -> Path:
+    """Write a settings file."""
+    path = folder / "s.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_nothing_given_is_the_defaults() -> None:
+    """A server needs no settings."""
+    loaded = load(environ={"PATH": "/bin"})
+
+    assert loaded.settings == Settings()
+    assert {origin.source for origin in loaded.origins.values()} == {Source.DEFAULT}
+
+
+def test_precedence(tmp_path: Path) -> None:
+    """Flags win over the environment, it over the file, and that over the defaults; each says where it is from."""
+    file = toml(tmp_path, "port = 1\nmax_rows = 1\nqueue_limit = 1\n")
+    loaded = load({"port": "3"}, {"UNMASK_PORT": "2", "UNMASK_MAX_ROWS": "2"}, file)
+
+    assert loaded.settings == Settings(port=3, max_rows=2, queue_limit=1)
+    told = [loaded.origins[name] for name in ("port", "max_rows", "queue_limit")]
+    assert [(origin.source, origin.place) for origin in told] == [
+        (Source.FLAG, "--port"),
+        (Source.ENVIRONMENT, "UNMASK_MAX_ROWS"),
+        (Source.FILE, f"{file} line 3"),
+    ]
+    assert loaded.origins["host"].source is Source.DEFAULT
+
+
+def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
+    """One schema: what a file may say, a variable and a flag may say too."""
+    values: dict[str, Any] = {key.name: key.default for key in settings_keys()}
+    values |= {"threads": 2, "models": ("a", "b"), "allowed_hosts": ("example.org",), "host": "::1"}
+    texts = {name: ",".join(value) if isinstance(value, tuple) else str(value) for name, value in values.items()}
+    lines = [f"{name} = {list(value) if isinstance(value, tuple) else repr(value)}" for name, value in values.items()]
+
+    expected = Settings(**values)
+    assert load(texts).settings == expected
+    assert load(environ={f"UNMASK_{name.upper()}": text for name, text in texts.items()}).settings == expected
+    assert load(file=toml(tmp_path, "\n".join(lines))).settings == expected
+
+
+IN_A_FILE = (
+    'host = "0.0.0.0"',
+    "host = 127",
+    "port = -1",
+    "port = 65536",
+    'port = "8000"',
+    "port = true",
+    "port = 8000.0",
+    'models = ["tiny", "tiny"]',
+    'models = [""]',
+    "models = [3]",
+    'models = "tiny"',
+    "models = {tiny = 1}",
+    'allowed_hosts = ["http://example.org"]',
+    'allowed_hosts = ["example.org:80"]',
+    "max_rows = 0",
+    "page_pool_tokens = 10",
+    "queue_limit = 0",
+    "max_body_bytes = 0",
+    "threads = 0",
+    "threads = 1.5",
+    "drain_s = -1",
+    "drain_s = nan",
+    "drain_s = inf",
+    "drain_s = true",
+    'drain_s = "30"',
+    "header_timeout_s = 0",
+)
+
+
+@pytest.mark.parametrize("line", IN_A_FILE)
+def test_bad_value_in_a_file_is_told(tmp_path: Path, line: str) -> None:
+    """The message names file and line, the setting, its value and what is allowed; types of a file are strict."""
+    name = line.split(maxsplit=1)[0]
+    with pytest.raises(ConfigError, match=rf"s\.toml line 2: {name} is .*, allowed: ") as caught:
+        load(file=toml(tmp_path, f"# first\n{line}\n"))
+
+    assert caught.value.param == name
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("port", "x"),
+        ("port", ""),
+        ("port", "8000.5"),
+        ("port", "9" * 5000),
+        ("threads", "many"),
+        ("drain_s", "nan"),
+        ("drain_s", "1e999"),
+        ("models", ""),
+        ("models", "tiny,,nano"),
+        ("models", "tiny,tiny"),
+        ("host", "example.org"),
+    ],
+)
+def test_bad_text_is_told(name: str, text: str) -> None:
+    """From a variable or a flag the message names that, and long values are shortened."""
+    with pytest.raises(ConfigError, match=rf"^UNMASK_{name.upper()}: {name} is .*, allowed: ") as variable:
+        load(environ={f"UNMASK_{name.upper()}": text})
+    flag = "--model" if name == "models" else f"--{name.replace('_', '-')}"
+    with pytest.raises(ConfigError, match=rf"^{flag}: {name} is .*, allowed: "):
+        load({name: text})
+
+    assert variable.value.param == name
+    assert len(variable.value.message) < 400
+
+
+def test_other_host_is_refused_with_the_reason() -> None:
+    """Without keys nobody else may reach the server, and the message says what to do."""
+    with pytest.raises(ConfigError, match=r"API keys do not exist yet.* put a proxy"):
+        load({"host": "0.0.0.0"})  # noqa: S104 - refused
+
+
+@pytest.mark.parametrize(("name", "meant"), [("prot", "port"), ("max_row", "max_rows"), ("drain-s", "drain_s")])
+def test_unknown_name_in_a_file_is_refused(tmp_path: Path, name: str, meant: str) -> None:
+    """A misspelt setting is not ignored: line, close name and all names are told."""
+    with pytest.raises(ConfigError) as caught:
+        load(file=toml(tmp_path, f"\n{name} = 1\n"))
+
+    assert f"s.toml line 2: '{name}' is no setting, did you mean {meant}? Allowed: host, port, " in str(caught.value)
+    assert caught.value.param == name
+
+
+def test_table_in_a_file_is_refused(tmp_path: Path) -> None:
+    """Settings stand at the top, and the message says so."""
+    with pytest.raises(ConfigError, match=r"'server' is no setting\. Settings stand in no tables\. Allowed: "):
+        load(file=toml(tmp_path, "[server]\nport = 1\n"))
+
+
+@pytest.mark.parametrize("name", ["UNMASK_PROT", "UNMASK_port", "UNMASK_", "UNMASK_MODEL"])
+def test_unknown_variable_is_refused(name: str) -> None:
+    """So is a misspelt variable of our prefix; others are not ours to judge."""
+    with pytest.raises(ConfigError, match=f"^environment: '{name}' is no setting.* Allowed: UNMASK_HOST, ") as caught:
+        load(environ={name: "1", "XUNMASK_PROT": "1"})
+
+    assert caught.value.param == name
+
+
+def test_close_variable_is_suggested() -> None:
+    """The suggestion is a variable too."""
+    with pytest.raises(ConfigError, match=r"did you mean UNMASK_PORT\?"):
+        load(environ={"UNMASK_PROT": "1"})
+
+
+@pytest.mark.parametrize("name", ["UNMASK_PORT", "UNMASK_PORT_8000_TCP"])
+def test_variables_of_kubernetes_are_explained(name: str) -> None:
+    """A Service called unmask fills the environment of every pod beside it; the message says how to stop that."""
+    with pytest.raises(ConfigError, match=r"Kubernetes .*`enableServiceLinks: false`"):
+        load(environ={name: "tcp://10.0.0.1:8000", "UNMASK_SERVICE_HOST": "10.0.0.1"})
+
+
+def test_first_unknown_name_comes_before_wrong_values(tmp_path: Path) -> None:
+    """A misspelt name is told first, since a value may be wrong because of it."""
+    with pytest.raises(ConfigError, match="'prot' is no setting"):
+        load(file=toml(tmp_path, "port = -1\nprot = 1\n"))
