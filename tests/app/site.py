@@ -69,14 +69,15 @@ class Wire:
         """Close, whatever is under way."""
         self._writer.transport.abort()
 
-    async def send(self, data: bytes) -> None:
-        """Send, as far as anybody reads."""
+    async def send(self, data: bytes) -> bool:
+        """Send, as far as anybody reads; return whether all was taken."""
         try:
             self._writer.write(data)
             async with asyncio.timeout(LONGEST_S):
                 await self._writer.drain()
         except ConnectionError:
-            pass
+            return False
+        return True
 
     async def answer(self) -> Answer:
         """Read one answer with a length."""
