@@ -14,6 +14,7 @@ from unmask.types import (
     Outcome,
     Sampling,
     StepBudget,
+    StepTrace,
     StrategyChoice,
 )
 
@@ -140,23 +141,11 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepTrace:
-    """One denoise step: the draft after it (every position filled), what is fixed, and its signals.
-
-    ``confidence`` and ``entropy`` (nats) hold one value per canvas position.
-    """
-
-    canvas: int
-    step: int
-    draft: tuple[int, ...]
-    fixed: tuple[bool, ...]
-    confidence: tuple[float, ...]
-    entropy: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Alternative:
-    """A token that might stand somewhere: its bytes (a part of a character, at times) and log-probability in nats."""
+    """A token that might stand somewhere: its bytes and log-probability in nats.
+
+    Bytes may be a part of a character; the end token has none.
+    """
 
     data: bytes
     logprob: float
@@ -166,7 +155,8 @@ class Alternative:
 class TokenLogprob:
     """An output token with its log-probability at the step that fixed it, and the likeliest tokens of that step.
 
-    ``chosen.logprob`` is of the network's own distribution, before temperature and top-p.
+    ``chosen.logprob`` is of the network's own distribution, before temperature and top-p. A token that was reopened
+    counts as fixed by the last step to do so, one that came with a `Draft` by the first step of its canvas.
     ``top`` is sorted, likeliest first, and need not hold the chosen token.
     """
 
@@ -178,7 +168,8 @@ class TokenLogprob:
 class Generation:
     """A finished request. ``text`` excludes end tokens and stop sequences.
 
-    ``logprobs`` holds one entry per output token that has text, where the request asked for them.
+    ``logprobs`` holds one entry per output token that has text, where the request asked for them: not the end token,
+    nor what lies wholly inside a stop sequence; a token whose text the stop sequence cuts in two is listed whole.
     """
 
     outcome: Outcome

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from unmask.types import Sampling, StrategyChoice
+from unmask.types import FixedToken, Sampling, StepTrace, StrategyChoice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,7 +12,8 @@ class CanvasTask:
 
     Attributes:
         tokens: ids, the mask id where open.
-        asked: positions whose logits are wanted: the open ones, or all of them when traced.
+        asked: positions whose logits are wanted: the open ones; all of them when traced, and at the first step of a
+            canvas whose log-probabilities are wanted.
         index: number of the canvas in its request, from 0.
         step: steps the canvas has taken, from 0.
         steps_left: steps it may take, this one included; with 1 everything open is filled.
@@ -20,6 +21,7 @@ class CanvasTask:
         frozen: positions no strategy may reopen.
         state: what the strategy returned last time.
         trace: whether draft and signals are wanted.
+        top_logprobs: how many alternatives the log-probability of each token comes with; ``None`` wants none at all.
     """
 
     tokens: tuple[int, ...]
@@ -33,6 +35,7 @@ class CanvasTask:
     sampling: Sampling
     state: object
     trace: bool
+    top_logprobs: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +44,7 @@ class DecodeTask:
 
     index: int
     sampling: Sampling
+    top_logprobs: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,41 +70,37 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepRecord:
-    """Draft and signals of one step, a value per canvas position.
-
-    Attributes:
-        draft: the canvas as it would be if the step were its last.
-        fixed: which of it is decided.
-        confidence: probability of the token the network would put there.
-        entropy: of the network's distribution there, in nats.
-    """
-
-    draft: tuple[int, ...]
-    fixed: tuple[bool, ...]
-    confidence: tuple[float, ...]
-    entropy: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CanvasResult:
-    """A canvas after a step; a ``finished`` one holds no mask, and finished early if it ``converged``."""
+    """A canvas after a step; a ``finished`` one holds no mask, and finished early if it ``converged``.
+
+    ``logprobs``, where asked for, has an entry per position: of what this step fixed, ``None`` elsewhere.
+    """
 
     tokens: tuple[int, ...]
     finished: bool
     converged: bool
     state: object
-    record: StepRecord | None
+    record: StepTrace | None
+    logprobs: tuple[FixedToken | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenResult:
-    """A token drawn autoregressively."""
+    """A token drawn autoregressively, with its log-probability where asked for."""
 
     token: int
+    logprobs: FixedToken | None = None
 
 
-RowResult = CanvasResult | TokenResult | None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowFailure:
+    """A row whose request cannot go on; the plan's other rows are none the worse for it."""
+
+    error: str
+
+
+StepResult = CanvasResult | TokenResult
+RowResult = StepResult | RowFailure | None
 
 
 class PlanRunner(Protocol):

@@ -2,7 +2,18 @@
 
 from dataclasses import dataclass, field
 
-from unmask.types import Draft, ExitReason, FinishReason, Mode, Outcome, Sampling, StepBudget, StrategyChoice
+from unmask.types import (
+    Draft,
+    ExitReason,
+    FinishReason,
+    FixedToken,
+    Mode,
+    Outcome,
+    Sampling,
+    StepBudget,
+    StepTrace,
+    StrategyChoice,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +33,7 @@ class Submission:
     draft: Draft | None = None
     snapshots: bool = False
     trace: bool = False
+    top_logprobs: int | None = None
 
     @property
     def max_canvases(self) -> int:
@@ -40,7 +52,8 @@ class Submission:
 class Canvas:
     """The open canvas: ids (mask ids where open), steps taken, and what its strategy remembers.
 
-    ``limit`` is how many of its positions may become output.
+    ``limit`` is how many of its positions may become output; ``logprobs``, where asked for, has an entry per
+    position: what the last step to fix it has said.
     """
 
     tokens: tuple[int, ...]
@@ -49,24 +62,24 @@ class Canvas:
     steps: int = 0
     frozen: frozenset[int] = frozenset()
     state: object = None
+    logprobs: tuple[FixedToken | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TraceEntry:
-    """One recorded step, in tokens."""
+class OutputToken:
+    """An output token with its log-probability; its text begins at character ``start`` of the output's."""
 
-    canvas: int
-    step: int
-    max_steps: int
-    draft: tuple[int, ...]
-    fixed: tuple[bool, ...]
-    confidence: tuple[float, ...]
-    entropy: tuple[float, ...]
+    start: int
+    fixed: FixedToken
 
 
 @dataclass(slots=True, kw_only=True)
 class Sequence:
-    """One generation from submission to its outcome."""
+    """One generation from submission to its outcome.
+
+    ``text`` is made of whole characters; bytes of one whose end is not there yet wait in ``unfinished``.
+    ``logprobs``, where asked for, has an entry per output token that stands for bytes of text.
+    """
 
     id: int
     submission: Submission
@@ -90,9 +103,11 @@ class Sequence:
     finish_reason: FinishReason | None = None
     exit_reason: ExitReason | None = None
     text: str = ""
+    unfinished: bytes = b""
+    logprobs: list[OutputToken] = field(default_factory=list)
     error: str | None = None
-    last_step: TraceEntry | None = None
-    trace: list[TraceEntry] = field(default_factory=list)
+    last_step: StepTrace | None = None
+    trace: list[StepTrace] = field(default_factory=list)
 
     @property
     def steps_left(self) -> int:

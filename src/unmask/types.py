@@ -81,6 +81,49 @@ class Draft:
     frozen: frozenset[int] = frozenset()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredToken:
+    """A token id and its log-probability in nats."""
+
+    token: int
+    logprob: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixedToken:
+    """A token as seen by the step that fixed it, with the likeliest tokens of that step, likeliest first.
+
+    Log-probabilities are of the network's own distribution over the tokens that
+    may be drawn, before temperature and top-p.
+    """
+
+    chosen: ScoredToken
+    top: tuple[ScoredToken, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepTrace:
+    """One denoise step of a canvas: its draft and signals, a value per canvas position.
+
+    Attributes:
+        canvas: number of the canvas in its request, from 0.
+        step: number of the step in its canvas, from 0.
+        max_steps: steps the canvas may take.
+        draft: the canvas as it would be if the step were its last.
+        fixed: which of it is decided.
+        confidence: probability of the token the network would put there.
+        entropy: of the network's distribution there, in nats.
+    """
+
+    canvas: int
+    step: int
+    max_steps: int
+    draft: tuple[int, ...]
+    fixed: tuple[bool, ...]
+    confidence: tuple[float, ...]
+    entropy: tuple[float, ...]
+
+
 class FinishReason(StrEnum):
     """Why a text ends, in the words of the OpenAI API."""
 

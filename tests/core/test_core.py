@@ -1,10 +1,14 @@
 """The core: what it refuses, what listeners hear, and what one bad forward does."""
 
 import logging
+from collections.abc import Sequence as Items
 
 import pytest
+from torch import Tensor
 
 from unmask.core.core import Core
+from unmask.engine.engine import NOT_NUMBERS, Engine
+from unmask.engine.runner import Runner
 from unmask.errors import ContextLengthError, InvalidRequestError, QueueFullError
 from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Row, RowResult
 from unmask.sched.settings import SchedSettings
@@ -12,6 +16,7 @@ from unmask.sequence import Sequence
 from unmask.testing.cores import make_core, run_all
 from unmask.testing.fake_engine import FakeEngine
 from unmask.testing.listeners import RecordingListener
+from unmask.testing.networks import TINY_ADAPTER, make_network
 from unmask.testing.submissions import make_submission
 from unmask.types import ExitReason, Mode, Outcome
 
@@ -132,6 +137,40 @@ def test_a_failed_forward_ends_its_own_sequences(error: Exception, caplog: pytes
     failed = listeners[0].endings[0]
     assert (failed.error, failed.exit_reason) == (f"{type(error).__name__}: {error}", ExitReason.FAILED)
     assert core.batcher.pool.used == 0
+
+
+class Overflowing:
+    """Runs rows on a network, and makes one sequence's logits no numbers from the second step of its canvas on."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self._runner = Runner(make_network(), pages=SETTINGS.pages, page_size=SETTINGS.page_size)
+
+    def forward(self, rows: Items[Row]) -> Tensor:
+        """Run the rows."""
+        logits = self._runner.forward(rows)
+        first = 0
+        for row in rows:
+            count = len(row.task.asked) if isinstance(row.task, CanvasTask) else 0
+            if row.sequence == self._number and isinstance(row.task, CanvasTask) and row.task.step > 0:
+                logits[first + count - 1, 5] = float("nan")
+            first += count
+        return logits
+
+
+def test_a_request_that_overflows_fails_alone(caplog: pytest.LogCaptureFixture) -> None:
+    """Its error says why and the log tells; the requests beside it get what they get without it."""
+    submissions = [make_submission((5, number), max_steps=3) for number in range(6, 9)]
+    expected, broken = (
+        run_all(make_core(Engine(Overflowing(number), TINY_ADAPTER), SETTINGS), submissions) for number in (0, 2)
+    )
+
+    assert [sequence.outcome for sequence in broken] == [Outcome.COMPLETED, Outcome.FAILED, Outcome.COMPLETED]
+    assert (broken[1].error, broken[1].exit_reason, broken[1].steps) == (NOT_NUMBERS, ExitReason.FAILED, 1)
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    assert NOT_NUMBERS in caplog.text
+    for served, alike in zip(broken[::2], expected[::2], strict=True):
+        assert (served.output, served.steps, served.exit_reason) == (alike.output, alike.steps, alike.exit_reason)
 
 
 def test_results_that_cannot_be_booked_fail_their_plan(caplog: pytest.LogCaptureFixture) -> None:

@@ -19,7 +19,7 @@ from unmask.testing.cores import make_core
 from unmask.testing.fake_engine import FakeEngine, fill
 from unmask.testing.submissions import make_submission
 from unmask.testing.waiting import until
-from unmask.types import Outcome
+from unmask.types import Mode, Outcome
 
 ENDLESS = 10**9
 PATIENCE_S = 30.0
@@ -81,6 +81,19 @@ async def test_notices_tell_growth_and_end(server: Server) -> None:
         (Kind.GROWN, ")" * 16),
         (Kind.ENDED, ")" * 16),
     ]
+
+
+@pytest.mark.parametrize("mode", Mode)
+async def test_each_log_probability_is_told_once(server: Server, mode: Mode) -> None:
+    """A notice brings those of the tokens that joined the output since the notice before; the last brings none."""
+    request = make_submission(max_tokens=16, max_steps=2, max_total_steps=16, mode=mode, top_logprobs=1)
+    notices = [notice async for notice in server.front.run(request)]
+    told = [token for notice in notices for token in notice.logprobs]
+
+    assert notices[-1].sequence is not None
+    assert told == notices[-1].sequence.logprobs
+    assert len(told) == 16
+    assert [len(notice.logprobs) for notice in notices] == [*((1,) * 16 if mode is Mode.AUTOREGRESSIVE else (8, 8)), 0]
 
 
 async def test_many_callers_share_the_thread(server: Server) -> None:

@@ -6,11 +6,13 @@ from random import Random
 import pytest
 import torch
 from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
 
-from tests.core.workload import ALONE, Arrival, Case, alone, cases, draw_arrivals, run
+from tests.core.workload import ALONE, Arrival, Case, Run, alone, cases, draw_arrivals, run
 from unmask.core.core import Core
 from unmask.errors import ContextLengthError
-from unmask.plan import CanvasResult, CanvasTask
+from unmask.plan import CanvasResult, CanvasTask, DecodeTask, TokenResult
 from unmask.sched.admission import pages_needed
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence, Submission
@@ -33,6 +35,37 @@ def essence(sequence: Sequence) -> tuple[object, ...]:
     )
 
 
+def likelihoods(sequence: Sequence) -> Tensor:
+    """Return every log-probability of a sequence in one line: each output token's, then those of its alternatives."""
+    return torch.tensor(
+        [said.logprob for token in sequence.logprobs for said in (token.fixed.chosen, *token.fixed.top)]
+    )
+
+
+def worked_out(done: Run, index: int) -> Tensor:
+    """Return the log-probabilities of a request's text, from the logits of the last step to fix each token."""
+    sequence, logits = done.sequences[index], done.logits(index)
+    said: dict[tuple[int, int], float] = {}
+    for step in done.engine.steps:
+        task, result = step.row.task, step.result
+        if step.row.sequence != done.ids[index]:
+            continue
+        if isinstance(task, DecodeTask) and isinstance(result, TokenResult):
+            said[task.index, 0] = float(undisturbed(logits[-1, task.index])[0, result.token])
+        if isinstance(task, CanvasTask) and isinstance(result, CanvasResult):
+            logs = undisturbed(logits[task.index, task.step])
+            for row, place in enumerate(task.asked):
+                if task.tokens[place] == TINY_ADAPTER.mask or task.step == 0:
+                    said[task.index, place] = float(logs[row, result.tokens[place]])
+    text = sum(token != TINY_ADAPTER.end for token in sequence.output)
+    return torch.tensor([said[key] for key in sorted(said)][:text])
+
+
+def undisturbed(logits: Tensor) -> Tensor:
+    """Return the distribution over what may be drawn."""
+    return logits.index_fill(-1, torch.tensor(TINY_ADAPTER.forbidden), -float("inf")).log_softmax(-1)
+
+
 # Law 1: the same tokens whatever the peers, padding, page layout, chunk size or arrival order.
 
 
@@ -50,6 +83,34 @@ def test_tokens_and_logits_do_not_depend_on_company(case: Case) -> None:
         assert found.keys() == expected.logits(0).keys()
         for key, logits in expected.logits(0).items():
             assert torch.allclose(logits, found[key], rtol=0, atol=TOLERANCE)
+        told = likelihoods(*expected.sequences)
+        assert torch.allclose(likelihoods(sequence), told, rtol=0, atol=TOLERANCE)
+
+
+@settings(max_examples=15)
+@given(cases(), st.integers(0, 20))
+def test_asking_for_log_probabilities_changes_nothing_else(case: Case, count: int) -> None:
+    """Where everybody asks, all ends as where nobody does; and each log-probability is that of the fixing step."""
+    arrived, way = case
+    plain, asking = (
+        run(NETWORK, [replace(one, submission=replace(one.submission, top_logprobs=wish)) for one in arrived], way)
+        for wish in (None, count)
+    )
+
+    assert list(map(essence, asking.sequences)) == list(map(essence, plain.sequences))
+    assert not any(sequence.logprobs for sequence in plain.sequences)
+    for index, sequence in enumerate(asking.sequences):
+        if sequence.outcome is Outcome.ABORTED:
+            continue
+        told = torch.tensor([token.fixed.chosen.logprob for token in sequence.logprobs])
+        assert torch.allclose(told, worked_out(asking, index), rtol=0, atol=TOLERANCE)
+        assert [token.fixed.chosen.token for token in sequence.logprobs] == [
+            token for token in sequence.output if token != TINY_ADAPTER.end
+        ]
+        for token in sequence.logprobs:
+            ranked = [-said.logprob for said in token.fixed.top]
+            assert len(ranked) == count
+            assert ranked == sorted(ranked)
 
 
 # Law 2: the budget is hard, and no mask is left in a canvas that ends.

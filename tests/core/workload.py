@@ -83,6 +83,7 @@ def draw_submission(rng: Random) -> Submission:
         stop=rng.choice(((), (), ("%",), ("')", "0"))),
         draft=draw_draft(rng, canvas_length) if mode is Mode.DIFFUSION and rng.random() < 0.2 else None,
         trace=rng.random() < 0.3,
+        top_logprobs=(None, None, 0, 3, 20)[max_tokens % 5],
     )
 
 

@@ -5,14 +5,16 @@ import pytest
 import torch
 from torch import Tensor
 
-from unmask.engine.engine import Engine
-from unmask.engine.signals import Needs, Signals
+from unmask.engine import engine as engine_module
+from unmask.engine.engine import NOT_NUMBERS, Engine
+from unmask.engine.logprobs import fixed_tokens
+from unmask.engine.signals import Ints, Needs, Signals
 from unmask.engine.strategies.base import CanvasView, Strategy, Update
-from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Plan, Row, RowResult, TokenResult
+from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Plan, Row, RowFailure, RowResult, TokenResult
 from unmask.testing.canvas_tasks import make_canvas_task
 from unmask.testing.fake_runner import FakeRunner, logits_for
 from unmask.testing.networks import TINY_ADAPTER
-from unmask.types import Sampling, StrategyChoice, StrategyName
+from unmask.types import FixedToken, Sampling, StrategyChoice, StrategyName
 
 MASK, END = TINY_ADAPTER.mask, TINY_ADAPTER.end
 VOCABULARY = 16
@@ -223,9 +225,11 @@ def test_state_travels_with_the_canvas() -> None:
 
 def test_a_trace_shows_the_canvas_as_if_the_step_were_its_last() -> None:
     """The record holds the closed draft, what is decided, and the network's probabilities and entropies."""
-    result = denoise(make_canvas_task([MASK, MASK, MASK, 9], trace=True), [5, 6, END, 7], [0.0, 2.0, 1.0, 3.0])
+    task = make_canvas_task([MASK, MASK, MASK, 9], trace=True, index=1, step=2)
+    result = denoise(task, [5, 6, END, 7], [0.0, 2.0, 1.0, 3.0])
 
     assert result.record is not None
+    assert (result.record.canvas, result.record.step, result.record.max_steps) == (1, 2, 6)
     assert result.record.draft == (5, 6, END, END)
     assert result.record.fixed == (False, True, False, True)
     assert result.record.confidence == pytest.approx((0.5, 0.8808, 0.7311, 0.9526), abs=0.03)
@@ -245,3 +249,106 @@ def test_the_trace_of_a_finished_canvas_is_its_tokens() -> None:
 def test_nothing_is_recorded_unless_asked_for() -> None:
     """Recording costs an entropy over the vocabulary, so it is off by default."""
     assert denoise(make_canvas_task([MASK] * 2), [5, 6]).record is None
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_logits_that_are_no_numbers_fail_their_row_alone(bad: float) -> None:
+    """A row that overflows anywhere says so; the others get what they get without it."""
+    says = logits_for([5, 6, 7, 8], [2.0, 1.0, 2.0, 1.0], VOCABULARY)
+    broken = logits_for([5, 6], [2.0, 2.0], VOCABULARY)
+    broken[1, 3] = bad
+    first, second = make_canvas_task([MASK] * 2, steps_left=2), make_canvas_task([MASK] * 2, steps_left=3)
+    results = run(torch.cat((says[:2], broken, says[2:])), first, make_canvas_task([MASK] * 2), second)
+
+    assert results == (run(says[:2], first)[0], RowFailure(error=NOT_NUMBERS), run(says[2:], second)[0])
+
+
+def test_a_decoded_token_fails_like_a_canvas() -> None:
+    """An autoregressive row has one place that may overflow."""
+    logits = torch.full((1, VOCABULARY), float("nan"))
+
+    assert run(logits, DecodeTask(index=0, sampling=Sampling())) == (RowFailure(error=NOT_NUMBERS),)
+
+
+def scored(result: CanvasResult) -> list[int | None]:
+    """Return the tokens that have a log-probability, by position."""
+    return [None if fixed is None else fixed.chosen.token for fixed in result.logprobs]
+
+
+def test_what_a_step_fixes_has_its_log_probability() -> None:
+    """Of the network's distribution over what may be drawn; positions left open, or fixed before, have none."""
+    logits = logits_for([5, 6, 7, 8], [1.0, 3.0, 2.0, 0.0], VOCABULARY)
+    task = make_canvas_task([MASK, MASK, 9, MASK], step=1, top_logprobs=2)
+    (result,) = run(logits, task)
+    assert isinstance(result, CanvasResult)
+    assert result.tokens == (MASK, 6, 9, MASK)
+    assert scored(result) == [None, 6, None, None]
+    logits[:, MASK] = -float("inf")
+    expected = logits.log_softmax(-1)[1]
+    fixed = result.logprobs[1]
+    assert fixed is not None
+    assert fixed.chosen.logprob == pytest.approx(float(expected[6]), abs=1e-6)
+    assert fixed.top[0] == fixed.chosen
+    assert fixed.top[1].token == END
+
+
+def test_what_a_draft_gives_is_scored_by_the_first_step() -> None:
+    """It stands from that step on; later ones say nothing of it."""
+    first = denoise(make_canvas_task([9, MASK, 8, MASK], top_logprobs=0), [5, 6, 7, 8])
+    later = denoise(make_canvas_task([9, MASK, 8, MASK], step=1, steps_left=3, top_logprobs=0), [5, 6, 7, 8])
+
+    assert scored(first) == [9, 6, 8, None]
+    assert scored(later) == [None, 6, None, None]
+
+
+def test_the_step_that_fills_a_canvas_scores_the_rest() -> None:
+    """Up to the end token; what is behind it, or past the limit, never becomes output."""
+    filled = denoise(make_canvas_task([MASK] * 5, steps_left=1, step=3, limit=4, top_logprobs=0), [5, 6, 7, 8, 9])
+    ended = denoise(make_canvas_task([MASK] * 4, steps_left=1, step=3, top_logprobs=0), [5, END, 7, 8])
+
+    assert scored(filled) == [5, 6, 7, 8, None]
+    assert scored(ended) == [5, END, None, None]
+
+
+def test_only_what_was_asked_for_is_looked_at() -> None:
+    """Logits come for open positions alone after the first step, and each is taken for its own position."""
+    task = make_canvas_task([9, MASK, 8, MASK], asked=(1, 3), step=1, steps_left=1, top_logprobs=0)
+
+    assert scored(denoise(task, [6, 7])) == [None, 6, None, 7]
+
+
+def test_a_drawn_token_is_scored_undisturbed() -> None:
+    """Temperature and top-p change what is drawn, not how likely the network finds it."""
+    logits = logits_for([5], [0.0], VOCABULARY)
+    sampling = Sampling(temperature=2.0, top_p=0.9, seed=1)
+    tasks = [DecodeTask(index=index, sampling=sampling, top_logprobs=1) for index in range(40)]
+    results = run(logits.repeat(40, 1), *tasks)
+    logits[:, MASK] = -float("inf")
+    expected = logits.log_softmax(-1)[0]
+
+    drawn = [result.logprobs for result in results if isinstance(result, TokenResult) and result.logprobs is not None]
+    assert len({fixed.chosen.token for fixed in drawn}) > 1
+    for fixed in drawn:
+        assert fixed.chosen.logprob == pytest.approx(float(expected[fixed.chosen.token]), abs=1e-6)
+        assert fixed.top[0].token == 5
+
+
+def test_who_asks_for_no_log_probabilities_pays_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside a row that asks, nothing is computed for the rows that do not."""
+    seen: list[int] = []
+
+    def counted(logits: Tensor, tokens: Ints, count: int) -> list[FixedToken]:
+        seen.append(len(tokens))
+        return fixed_tokens(logits, tokens, count)
+
+    monkeypatch.setattr(engine_module, "fixed_tokens", counted)
+    plain, decode = make_canvas_task([MASK] * 4, steps_left=1), DecodeTask(index=0, sampling=Sampling())
+    logits = logits_for([5, 6, 7, 8, 9], [2.0] * 5, VOCABULARY)
+    without = run(logits, plain, decode)
+    assert seen == []
+    results = run(
+        torch.cat((logits, logits[:2])), plain, decode, make_canvas_task([MASK] * 2, steps_left=2, top_logprobs=5)
+    )
+
+    assert results[:2] == without
+    assert seen == [1]

@@ -2,13 +2,22 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
 
-from unmask.backend import CommitEvent, DoneEvent, Event, Generation, Request, StepEvent
+from unmask.backend import (
+    Alternative,
+    CommitEvent,
+    DoneEvent,
+    Event,
+    Generation,
+    Request,
+    StepEvent,
+    TokenLogprob,
+)
 from unmask.clock import Clock
 from unmask.errors import ContextLengthError, DrainingError, InvalidRequestError, UnknownModelError
 from unmask.local.backend import LocalBackend
@@ -18,6 +27,7 @@ from unmask.sched.settings import SchedSettings
 from unmask.testing.builders import make_model
 from unmask.testing.cores import make_core
 from unmask.testing.fake_engine import FakeEngine
+from unmask.testing.fixed_tokens import make_fixed
 from unmask.testing.speaker import Speaker
 from unmask.testing.waiting import until
 from unmask.text.tokenizer import TextTokenizer, packaged_tokenizer
@@ -47,7 +57,7 @@ REQUEST = Request(
 
 def served(engine: PlanRunner, name: str = "tiny", clock: Clock | None = None) -> ServedModel:
     """Return a model run by an engine of ours."""
-    core = make_core(engine, SETTINGS, adapter=EMBEDDED_ADAPTER, decode=TOKENIZER.decode, clock=clock)
+    core = make_core(engine, SETTINGS, adapter=EMBEDDED_ADAPTER, token_bytes=TOKENIZER.token_bytes, clock=clock)
     return ServedModel(info=make_model(name), tokenizer=TOKENIZER, core=core)
 
 
@@ -189,6 +199,63 @@ async def test_a_snapshot_names_the_steps_the_canvas_has(backend: LocalBackend) 
     steps = [event for event in await events_of(backend, request) if isinstance(event, StepEvent)]
 
     assert [event.max_steps for event in steps] == [4, 4, 4, 4, 2, 2]
+
+
+SMILES = "한글 😀 and 👨‍👩‍👧 ends"
+
+
+def joined_bytes(logprobs: Sequence[TokenLogprob]) -> bytes:
+    """Join the bytes of output tokens."""
+    return b"".join(one.chosen.data for one in logprobs)
+
+
+@pytest.mark.parametrize("length", [8, 32])
+@pytest.mark.parametrize("mode", Mode)
+async def test_log_probabilities_of_every_token_that_has_text(length: int, mode: Mode) -> None:
+    """Their bytes are the text's, characters of several tokens included; the end token has none."""
+    backend = speaking(SMILES)
+    request = replace(REQUEST, canvas_length=length, mode=mode, budget=None, top_logprobs=2)
+    generation = await backend.generate(request)
+    await backend.drain()
+
+    assert joined_bytes(generation.logprobs) == generation.text.encode() == SMILES.encode()
+    assert generation.tokens[-1] == EMBEDDED_ADAPTER.end
+    assert generation.logprobs == tuple(said_of(token, 2) for token in generation.tokens[:-1])
+
+
+def said_of(token: int, count: int) -> TokenLogprob:
+    """Return what the fakes say of a token, in bytes."""
+    fixed = make_fixed(token, count)
+    assert fixed is not None
+    chosen, *top = (
+        Alternative(data=TOKENIZER.token_bytes(said.token), logprob=said.logprob) for said in (fixed.chosen, *fixed.top)
+    )
+    return TokenLogprob(chosen=chosen, top=tuple(top))
+
+
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("stop", [(), ("토큰",), ("셋입니다", "글 토"), ("없다",), ("세계! 한",)])
+async def test_committed_log_probabilities_join_like_the_text(mode: Mode, stop: tuple[str, ...]) -> None:
+    """Over a stream they are those of the generation: of every token with text before the cut, and of no other."""
+    backend = speaking(HANGUL)
+    request = replace(REQUEST, mode=mode, budget=None, stop=stop, top_logprobs=0)
+    events = await events_of(backend, request)
+    await backend.drain()
+    generation = ended(events)
+    sent = [one for event in events if isinstance(event, CommitEvent) for one in event.logprobs]
+
+    assert tuple(sent) == generation.logprobs
+    text = generation.text.encode()
+    assert joined_bytes(sent).startswith(text)
+    assert len(joined_bytes(sent[:-1])) < len(text)
+
+
+async def test_no_log_probabilities_unless_asked_for(backend: LocalBackend) -> None:
+    """Nor events that carry them."""
+    events = await events_of(backend, REQUEST)
+
+    assert ended(events).logprobs == ()
+    assert all(event.logprobs == () for event in events if isinstance(event, CommitEvent))
 
 
 async def test_refusals_come_before_anything_runs(backend: LocalBackend) -> None:

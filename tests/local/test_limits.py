@@ -44,6 +44,7 @@ def test_everything_asked_for_is_passed_on() -> None:
         "draft": Draft(tokens=(9, None), frozen=frozenset({0})),
         "snapshots": True,
         "trace": True,
+        "top_logprobs": 3,
     }
     submission = submission_of(budget=StepBudget(max_steps=5, max_total_steps=11), **fields)
 
@@ -88,6 +89,8 @@ def test_steps_left_open_are_filled_in(fields: dict[str, Any], steps: int, total
         ({"sampling": Sampling(temperature=2.5)}, "temperature", 2.5, "0 to 2"),
         ({"sampling": Sampling(top_p=0.0)}, "top_p", 0.0, "above 0, at most 1"),
         ({"sampling": Sampling(top_p=1.01)}, "top_p", 1.01, "above 0, at most 1"),
+        ({"top_logprobs": -1}, "top_logprobs", -1, "0 to 20"),
+        ({"top_logprobs": 21}, "top_logprobs", 21, "0 to 20"),
         ({"strategy": StrategyChoice(threshold=-1.0)}, "diffusion.threshold", -1.0, "0 or more"),
         ({"stop": ("a", "")}, "stop", ("a", ""), "up to 4 texts, none empty"),
         ({"stop": tuple("abcde")}, "stop", tuple("abcde"), "up to 4 texts, none empty"),
@@ -151,6 +154,8 @@ def test_numbers_that_are_none_are_refused(fields: dict[str, Any]) -> None:
         {"sampling": Sampling(temperature=2.0, top_p=1e-9)},
         {"strategy": StrategyChoice(threshold=0.0)},
         {"stop": tuple("abcd")},
+        {"top_logprobs": 0},
+        {"top_logprobs": 20},
         {"budget": StepBudget(max_steps=1, max_total_steps=1)},
         {"draft": Draft(tokens=(9,) * 16, frozen=frozenset(range(16)))},
         {"draft": Draft(tokens=())},

@@ -13,7 +13,7 @@ from unmask.sched.settings import SchedSettings
 from unmask.testing.cores import run_all
 from unmask.testing.fake_runner import FakeRunner
 from unmask.testing.manual_clock import ManualClock
-from unmask.testing.networks import TINY_SHAPE, make_network, spell
+from unmask.testing.networks import TINY_SHAPE, letter, make_network
 from unmask.testing.submissions import make_submission
 from unmask.text.tokenizer import SPECIALS, Special, packaged_tokenizer
 from unmask.types import Draft, Outcome, StrategyChoice, StrategyName
@@ -72,7 +72,7 @@ def test_settings_ask_for_no_more_than_the_model_can(can: bool, wanted: bool, mo
     adapter = replace(EMBEDDED_ADAPTER, exact_cache=can, fused_prefill=can, fused_commit=can)
     monkeypatch.setattr(model_module, "EMBEDDED_ADAPTER", adapter)
     settings = SchedSettings(pages=4, prefix_cache=wanted, fused_prefill=wanted, fused_commit=wanted)
-    possible = make_core(FakeRunner(), spell, settings, ManualClock()).batcher.settings
+    possible = make_core(FakeRunner(), letter, settings, ManualClock()).batcher.settings
 
     assert {possible.prefix_cache, possible.fused_prefill, possible.fused_commit} == {can and wanted}
 

@@ -1,13 +1,13 @@
 """Text that may be shown before a request has ended."""
 
-from collections.abc import Sequence
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask.local.settled import pieces, settled
-from unmask.sched.ending import Ending, find_ending
+from unmask.sched.ending import Writer
+from unmask.testing.sequences import make_sequence
+from unmask.testing.submissions import make_submission
 from unmask.text.tokenizer import packaged_tokenizer
 
 
@@ -15,41 +15,29 @@ from unmask.text.tokenizer import packaged_tokenizer
     ("text", "stop", "shown"),
     [
         ("abc", (), "abc"),
-        ("가\ufffd", (), "가"),
-        ("가\ufffd\ufffd", (), "가"),
-        ("a\ufffdb", (), "a\ufffdb"),
+        ("가\ufffd", (), "가\ufffd"),
         ("one t", ("two",), "one "),
         ("one tw", ("two",), "one "),
         ("one to", ("two",), "one to"),
         ("aab", ("abab", "bb"), "a"),
         ("E", ("END",), ""),
         ("END", ("ENDE",), ""),
-        ("x\ufffd", ("xy",), ""),
+        ("가나", ("나다",), "가"),
     ],
 )
 def test_what_may_change_is_held_back(text: str, stop: tuple[str, ...], shown: str) -> None:
-    """The first bytes of a character, and the beginning of a stop sequence, wait for what follows."""
+    """The beginning of a stop sequence waits for what follows, and nothing else does."""
     assert settled(text, stop) == shown
-
-
-def from_bytes(tokens: Sequence[int]) -> str:
-    """Decode a byte per token."""
-    return bytes(tokens).decode("utf-8", errors="replace")
 
 
 @given(st.text(alphabet="ab가", max_size=10), st.lists(st.text(alphabet="ab가", min_size=1, max_size=4), max_size=3))
 def test_what_is_shown_is_never_taken_back(text: str, stop: list[str]) -> None:
     """Every settled beginning is a beginning of the final text, wherever a stop sequence cuts it."""
-    tokens = list(text.encode())
+    writer = Writer(end=256, token_bytes=lambda token: bytes([token]))
+    sequence = make_sequence(make_submission(max_tokens=100, stop=tuple(stop)))
+    shown = [settled(sequence.text, tuple(stop)) for byte in text.encode() if writer.write(sequence, [byte]) is None]
 
-    def ending(count: int, limit: int) -> Ending | None:
-        return find_ending(tokens[:count], end=256, limit=limit, stop=tuple(stop), decode=from_bytes)
-
-    final = ending(len(tokens), len(tokens))
-    assert final is not None
-    for count in range(len(tokens)):
-        if ending(count, len(tokens)) is None:
-            assert final.text.startswith(settled(from_bytes(tokens[:count]), tuple(stop)))
+    assert all(sequence.text.startswith(beginning) for beginning in shown)
 
 
 @given(st.text(max_size=12))
@@ -57,7 +45,7 @@ def test_pieces_join_to_the_text(text: str) -> None:
     """A piece per token, a character of several tokens shown whole with the last of them."""
     tokenizer = packaged_tokenizer()
     tokens = tokenizer.encode(text)
-    found = pieces(tokens, tokenizer.decode)
+    found = pieces(tokens, tokenizer.token_bytes)
 
     assert len(found) == len(tokens)
     assert "".join(found) == text
@@ -67,7 +55,7 @@ def test_a_character_goes_to_its_last_token() -> None:
     """Of three bytes the first two show nothing."""
     tokenizer = packaged_tokenizer()
 
-    assert pieces(tokenizer.encode("가"), tokenizer.decode) == ["", "", "가"]
+    assert pieces(tokenizer.encode("가"), tokenizer.token_bytes) == ["", "", "가"]
 
 
 def test_broken_characters_are_shown_in_the_end() -> None:
@@ -75,5 +63,5 @@ def test_broken_characters_are_shown_in_the_end() -> None:
     tokenizer = packaged_tokenizer()
     tokens = tokenizer.encode("가")[:2]
 
-    assert "".join(pieces(tokens, tokenizer.decode)) == "\ufffd"
-    assert "".join(pieces([*tokens, *tokenizer.encode("a")], tokenizer.decode)) == "\ufffda"
+    assert "".join(pieces(tokens, tokenizer.token_bytes)) == "\ufffd"
+    assert "".join(pieces([*tokens, *tokenizer.encode("a")], tokenizer.token_bytes)) == "\ufffda"

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unmask.plan import CanvasTask, Plan
+from unmask.plan import CanvasTask, DecodeTask, Plan, Row, RowFailure, RowResult
 from unmask.sched.batcher import Batcher, Changes
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence, Submission
-from unmask.testing.fake_engine import FakeEngine
+from unmask.testing.fake_engine import FakeEngine, fill
 from unmask.testing.manual_clock import ManualClock
-from unmask.testing.networks import spell
+from unmask.testing.networks import letter
 from unmask.testing.sequences import make_sequence
 from unmask.testing.submissions import make_submission
 from unmask.types import ExitReason, Outcome
@@ -25,7 +25,7 @@ class Ticking:
 
     def __init__(self, settings: SchedSettings = SETTINGS) -> None:
         self.clock = ManualClock()
-        self.batcher = Batcher(settings, mask=0, end=1, decode=spell, clock=self.clock)
+        self.batcher = Batcher(settings, mask=0, end=1, token_bytes=letter, clock=self.clock)
         self.engine = FakeEngine()
         self.ended: list[Sequence] = []
         self._next = 0
@@ -191,6 +191,46 @@ def test_a_plan_can_fail_after_some_of_it_has_ended() -> None:
 
     assert (done.outcome, failed.outcome) == (Outcome.COMPLETED, Outcome.FAILED)
     assert changes.ended == [done, failed]
+
+
+def failing(number: int) -> FakeEngine:
+    """Return an engine that fails the row of one sequence that has a task."""
+
+    def script(row: Row, task: CanvasTask | DecodeTask) -> RowResult:
+        return RowFailure(error="no numbers") if row.sequence == number else fill(task, 9)
+
+    return FakeEngine(script)
+
+
+def test_a_failed_row_ends_its_own_sequence_alone() -> None:
+    """It fails with its reason, having cost what it cost until then; the others of the plan go on."""
+    ticking = Ticking()
+    ticking.engine = failing(2)
+    sequences = [ticking.add(make_submission(prompt_of(4), max_steps=2)) for _ in range(3)]
+    ticking.finish()
+    failed = sequences[1]
+
+    assert [sequence.outcome for sequence in sequences] == [Outcome.COMPLETED, Outcome.FAILED, Outcome.COMPLETED]
+    assert (failed.error, failed.exit_reason, failed.finish_reason) == ("no numbers", ExitReason.FAILED, None)
+    assert (failed.steps, failed.prefill_tokens, failed.output, failed.finished) == (0, 0, [], 0.0)
+    assert (ticking.batcher.pool.used, failed.pages) == (0, [])
+
+
+def test_nobody_builds_upon_the_pages_of_a_failed_row() -> None:
+    """What made a row fail may lie in its keys and values, so the same prompt is run anew."""
+    ticking = Ticking(replace(SETTINGS, prefix_cache=True))
+    ticking.engine = failing(1)
+    first, second, third = (make_submission(prompt_of(40), max_steps=1) for _ in range(3))
+    failed = ticking.add(first)
+    ticking.finish()
+    again = ticking.add(second)
+    ticking.finish()
+    later = ticking.add(third)
+    ticking.finish()
+
+    assert (failed.outcome, failed.prefill_tokens) == (Outcome.FAILED, 32)
+    assert (again.outcome, again.cached_tokens) == (Outcome.COMPLETED, 0)
+    assert later.cached_tokens == 40
 
 
 def test_finished_pages_can_be_found_by_the_next_request() -> None:

@@ -65,6 +65,15 @@ class PoolAgainstModel(RuleBasedStateMachine):
         if content not in self.content.values():
             self.content.setdefault(pages[0], content)
 
+    @rule(pages=held)
+    def forget(self, pages: list[int]) -> None:
+        """A page in use is no longer found, and what else holds its content still is."""
+        if not all(self.references[page] for page in pages):
+            return
+        self.pool.forget(pages)
+        for page in pages:
+            self.content.pop(page, None)
+
     @rule(pages=consumes(held))
     def release(self, pages: list[int]) -> None:
         """Pages without references are kept where their content is known, last page first, else blank."""

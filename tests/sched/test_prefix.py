@@ -144,3 +144,17 @@ def test_a_chain_names_all_tokens_before_it(tokens: list[int], size: int) -> Non
         same = 1 + place // size
         assert changed[:same] == original[:same]
         assert all(now != before for now, before in zip(changed[same:], original[same:], strict=True))
+
+
+def test_forgotten_pages_are_not_built_upon() -> None:
+    """A prompt whose pages are not to be trusted is run anew by the next one; who shares them keeps them."""
+    cached = Cached()
+    cached.run((1, 2, 3, 4, 5))
+    first, second = cached.start((1, 2, 3, 4, 5)), cached.start((1, 2, 3, 4, 5))
+    assert first.pages[0] == second.pages[0]
+    cached.cache.forget(first)
+
+    assert cached.known((1, 2, 3, 4, 5)) == 0
+    cached.pool.release(first.pages)
+    cached.pool.release(second.pages)
+    assert cached.pool.used == 0

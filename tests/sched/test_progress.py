@@ -1,21 +1,26 @@
 """A tick's results in the books of a sequence."""
 
+from dataclasses import replace
+
 import pytest
 
-from unmask.plan import CanvasResult, Row, RowResult, StepRecord, TokenResult
+from unmask.plan import CanvasResult, Row, StepResult, TokenResult
+from unmask.sched.ending import Writer
 from unmask.sched.progress import apply_append, apply_result
 from unmask.sequence import Canvas, Sequence
-from unmask.testing.networks import TINY_ADAPTER, spell
+from unmask.testing.fixed_tokens import make_fixed
+from unmask.testing.networks import TINY_ADAPTER, letter, spell
 from unmask.testing.sequences import make_sequence
 from unmask.testing.submissions import make_submission
-from unmask.types import ExitReason, FinishReason, Mode, Outcome
+from unmask.types import ExitReason, FinishReason, Mode, Outcome, StepTrace
 
 END = TINY_ADAPTER.end
+WRITER = Writer(end=END, token_bytes=letter)
 
 
-def book(sequence: Sequence, result: RowResult) -> bool:
+def book(sequence: Sequence, result: StepResult | None) -> bool:
     """Write a result into a sequence; tell whether its output grew."""
-    return apply_result(sequence, result, end=END, decode=spell)
+    return apply_result(sequence, result, WRITER)
 
 
 def canvas_result(tokens: list[int], *, finished: bool = True, converged: bool = True) -> CanvasResult:
@@ -124,12 +129,34 @@ def test_a_decoded_token_is_a_step_and_output() -> None:
 
 @pytest.mark.parametrize("trace", [True, False])
 def test_records_are_kept_only_for_a_trace(trace: bool) -> None:
-    """A snapshot shows the last step; a trace keeps them all, with the canvas and step they belong to."""
+    """A snapshot shows the last step; a trace keeps them all."""
     sequence = denoising(max_steps=3)
     sequence.submission = make_submission(max_tokens=16, trace=trace, snapshots=True)
-    record = StepRecord(draft=(9,), fixed=(True,), confidence=(0.5,), entropy=(0.1,))
+    record = StepTrace(canvas=0, step=2, max_steps=3, draft=(9,), fixed=(True,), confidence=(0.5,), entropy=(0.1,))
     book(sequence, CanvasResult(tokens=(0,) * 8, finished=False, converged=False, state=None, record=record))
 
-    assert sequence.last_step is not None
-    assert (sequence.last_step.canvas, sequence.last_step.step, sequence.last_step.max_steps) == (0, 2, 3)
-    assert sequence.trace == ([sequence.last_step] if trace else [])
+    assert sequence.last_step == record
+    assert sequence.trace == ([record] if trace else [])
+
+
+def test_a_token_keeps_what_the_last_step_to_fix_it_said() -> None:
+    """Log-probabilities are gathered over the steps of a canvas; a position that was fixed again has the later one."""
+    sequence = denoising()
+    sequence.submission = make_submission(max_tokens=16, max_total_steps=8, top_logprobs=0)
+    said = [make_fixed(token, 0) for token in range(16)]
+    first, second = canvas_result([2, 3, *[0] * 6], finished=False), canvas_result([2, 5, *range(6, 12)])
+    book(sequence, replace(first, logprobs=(said[2], said[3], *[None] * 6)))
+    assert sequence.logprobs == []
+    book(sequence, replace(second, logprobs=(None, said[5], *said[6:12])))
+
+    assert [token.fixed for token in sequence.logprobs] == [said[2], *said[5:12]]
+
+
+def test_a_decoded_token_keeps_what_its_step_said() -> None:
+    """The end token has no text and no log-probability."""
+    submission = make_submission(max_tokens=3, max_total_steps=3, mode=Mode.AUTOREGRESSIVE, top_logprobs=1)
+    sequence = make_sequence(submission)
+    book(sequence, TokenResult(token=9, logprobs=make_fixed(9, 1)))
+    book(sequence, TokenResult(token=END, logprobs=make_fixed(END, 1)))
+
+    assert [(token.start, token.fixed) for token in sequence.logprobs] == [(0, make_fixed(9, 1))]

@@ -124,6 +124,24 @@ def test_only_what_is_looked_at_is_asked_for(traced: bool, asked: tuple[int, ...
     assert row.task.asked == asked
 
 
+@pytest.mark.parametrize(("steps", "asked"), [(0, (0, 1, 2, 3)), (1, (1, 2))])
+def test_what_a_draft_gives_is_asked_for_once(steps: int, asked: tuple[int, ...]) -> None:
+    """Where log-probabilities are wanted, the first step looks at the draft's tokens too, and no later one does."""
+    canvas = Canvas(tokens=(9, MASK, MASK, 8), limit=4, max_steps=5, steps=steps)
+    submission = make_submission(top_logprobs=3)
+    row = row_of(make_sequence(submission, pending=(), committed=3, canvas=canvas, canvases=1))
+
+    assert isinstance(row.task, CanvasTask)
+    assert (row.task.asked, row.task.top_logprobs, row.task.trace) == (asked, 3, False)
+
+
+def test_decoding_asks_for_log_probabilities_where_wanted() -> None:
+    """A token to draw carries the wish as a canvas does."""
+    submission = make_submission(max_tokens=16, mode=Mode.AUTOREGRESSIVE, top_logprobs=0)
+
+    assert row_of(make_sequence(submission)).task == DecodeTask(index=0, sampling=Sampling(), top_logprobs=0)
+
+
 def test_decoding_appends_and_draws() -> None:
     """An autoregressive row draws a token after its last prompt chunk, then after each token."""
     sequence = waiting_for(PROMPT, 64, mode=Mode.AUTOREGRESSIVE)

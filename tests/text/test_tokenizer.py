@@ -130,10 +130,17 @@ def without_a_byte() -> bytes:
     return json.dumps(raw).encode()
 
 
+def with_a_word(word: str) -> bytes:
+    """Return the packaged file with one more word in its vocabulary."""
+    raw = json.loads(packaged_json())
+    raw["model"]["vocab"][word] = len(raw["model"]["vocab"])
+    return json.dumps(raw).encode()
+
+
 @pytest.mark.parametrize(
     "content",
-    [b"", b"{}", b"[1]", b"\xff\xfe\x00", packaged_json()[:5000], without_a_byte()],
-    ids=["empty", "no model", "a list", "no text", "cut short", "a byte missing"],
+    [b"", b"{}", b"[1]", b"\xff\xfe\x00", packaged_json()[:5000], without_a_byte(), with_a_word("가")],
+    ids=["empty", "no model", "a list", "no text", "cut short", "a byte missing", "a word of no bytes"],
 )
 def test_damaged_files_are_a_weights_error(content: bytes, tmp_path: Path) -> None:
     """A file that is no whole tokenizer is refused with its name and what to do."""
@@ -154,6 +161,29 @@ def test_a_missing_packaged_file_is_a_weights_error(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(sys.modules["unmask.text.tokenizer"], "files", lambda _package: tmp_path)
     with pytest.raises(WeightsError, match="install the package again"):
         packaged_tokenizer.__wrapped__()
+
+
+@given(text=any_text)
+def test_bytes_of_tokens_join_to_the_text(text: str) -> None:
+    """A token is a run of bytes, whatever characters they are parts of."""
+    assert b"".join(map(TOKENIZER.token_bytes, TOKENIZER.encode(text))) == text.encode()
+
+
+@given(st.lists(st.integers(0, TOKENIZER.size - 1), max_size=30))
+def test_decoding_is_joining_bytes(tokens: list[int]) -> None:
+    """Any ids in any order decode to what their bytes decode to, broken characters included; special ones have none."""
+    joined = b"".join(map(TOKENIZER.token_bytes, tokens))
+
+    assert joined.decode("utf-8", errors="replace") == TOKENIZER.decode(tokens)
+    assert [TOKENIZER.token_bytes(token) for token in range(SPECIALS)] == [b""] * SPECIALS
+
+
+def test_every_byte_is_a_token() -> None:
+    """The alphabet of the vocabulary tells all 256 apart, those that no UTF-8 holds too."""
+    found = {TOKENIZER.token_bytes(token) for token in range(TOKENIZER.size)}
+
+    assert {bytes([byte]) for byte in range(256)} <= found
+    assert len(found) == TOKENIZER.size - SPECIALS + 1
 
 
 def test_no_id_stands_for_more_bytes_than_the_longest() -> None:

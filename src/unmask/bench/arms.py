@@ -48,4 +48,4 @@ def make_arm(name: str, settings: SchedSettings, model: LoadedModel, tokenizer: 
     else:
         inner = Runner(model.network, pages=settings.pages, page_size=settings.page_size)
     meter = MeteredRunner(inner, model.network, clock)
-    return Arm(name=name, core=make_core(meter, tokenizer.decode, settings, clock), meter=meter)
+    return Arm(name=name, core=make_core(meter, tokenizer.token_bytes, settings, clock), meter=meter)

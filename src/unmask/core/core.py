@@ -1,6 +1,7 @@
 """One tick: schedule, run, update."""
 
 import logging
+from collections.abc import Sequence as Items
 from dataclasses import replace
 from itertools import count
 from typing import Protocol
@@ -8,7 +9,7 @@ from typing import Protocol
 from unmask.clock import Clock
 from unmask.core.load import CoreLoad
 from unmask.errors import ContextLengthError, InvalidRequestError, QueueFullError
-from unmask.plan import PlanRunner
+from unmask.plan import PlanRunner, RowFailure, RowResult
 from unmask.sched.admission import pages_needed
 from unmask.sched.batcher import Batcher, Changes
 from unmask.sequence import Sequence, Submission
@@ -85,7 +86,9 @@ class Core:
         plan = self.batcher.schedule(changes)
         if plan.rows:
             try:
-                self.batcher.update(plan, self.engine.run(plan), changes)
+                results = self.engine.run(plan)
+                _log_failures(results)
+                self.batcher.update(plan, results, changes)
             except Exception as error:  # one bad forward must not end the thread that serves everyone else
                 logger.exception("a forward of %d rows failed", len(plan.rows))
                 self.batcher.fail(plan, f"{type(error).__name__}: {error}", changes)
@@ -145,3 +148,9 @@ class Core:
             length = 1 if submission.mode is Mode.AUTOREGRESSIVE else submission.canvas_length
             fitting = prompt + max(0, room - prompt) // length * length
             raise ContextLengthError(prompt, submission.max_tokens, min(fitting, room))
+
+
+def _log_failures(results: Items[RowResult]) -> None:
+    for result in results:
+        if isinstance(result, RowFailure):
+            logger.error("a row failed and ends its request: %s", result.error)

@@ -11,7 +11,8 @@ from unmask.core.errors import EngineStoppedError
 from unmask.core.load import CoreLoad
 from unmask.core.thread import Command, EngineThread
 from unmask.errors import DrainingError
-from unmask.sequence import Sequence, Submission, TraceEntry
+from unmask.sequence import OutputToken, Sequence, Submission
+from unmask.types import StepTrace
 
 
 class Kind(StrEnum):
@@ -26,13 +27,15 @@ class Kind(StrEnum):
 class Notice:
     """A happening, with what it needs copied out of the sequence.
 
-    ``text`` is the output's text so far; ``sequence`` is set once ended, when
-    the engine thread no longer touches it.
+    ``text`` is the output's text so far, ``logprobs`` are those of tokens that
+    joined it since the notice before; ``sequence`` is set once ended, when the
+    engine thread no longer touches it.
     """
 
     kind: Kind
     text: str
-    entry: TraceEntry | None = None
+    logprobs: tuple[OutputToken, ...] = ()
+    entry: StepTrace | None = None
     sequence: Sequence | None = None
 
 
@@ -42,12 +45,15 @@ class _Relay:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.notices: asyncio.Queue[Notice | Exception] = asyncio.Queue()
         self._loop = loop
+        self._sent = 0
 
     def stepped(self, sequence: Sequence) -> None:
         self._send(Notice(kind=Kind.STEPPED, text=sequence.text, entry=sequence.last_step))
 
     def grown(self, sequence: Sequence) -> None:
-        self._send(Notice(kind=Kind.GROWN, text=sequence.text))
+        logprobs = tuple(sequence.logprobs[self._sent :])
+        self._sent += len(logprobs)
+        self._send(Notice(kind=Kind.GROWN, text=sequence.text, logprobs=logprobs))
 
     def ended(self, sequence: Sequence) -> None:
         self._send(Notice(kind=Kind.ENDED, text=sequence.text, sequence=sequence))

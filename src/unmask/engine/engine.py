@@ -5,16 +5,20 @@ from typing import assert_never
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from unmask.engine.adapter import Adapter
+from unmask.engine.logprobs import fixed_tokens
 from unmask.engine.runner import RowRunner
 from unmask.engine.signals import INFINITY, Draw, Flags, Ints, Needs, Signals, observe, spread
 from unmask.engine.strategies.base import CanvasView
 from unmask.engine.strategies.registry import make_strategy
-from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Plan, RowResult, StepRecord, TokenResult
+from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Plan, RowFailure, RowResult, TokenResult
+from unmask.types import FixedToken, StepTrace
 
 TRACED = Needs(entropy=True)
 DECODING = -1
+NOT_NUMBERS = "the network's logits for this request are not numbers"
 
 
 class Engine:
@@ -35,8 +39,10 @@ class Engine:
         draws = [_draw(task) for task in tasks]
         logits = logits[: sum(draw.length for draw in draws)]
         logits[:, self.adapter.forbidden] = -INFINITY
-        signals = iter(observe(logits, draws, self._needs(tasks)))
-        return tuple(None if row.task is None else self._apply(row.task, next(signals)) for row in plan.rows)
+        signals = observe(logits, draws, self._needs(tasks))
+        parts = logits.split([draw.length for draw in draws])
+        results = map(self._apply, tasks, signals, parts)
+        return tuple(None if row.task is None else next(results) for row in plan.rows)
 
     def _needs(self, tasks: list[CanvasTask | DecodeTask]) -> Needs:
         canvases = [task for task in tasks if isinstance(task, CanvasTask)]
@@ -44,16 +50,19 @@ class Engine:
         wanted += [TRACED for task in canvases if task.trace]
         return reduce(Needs.__or__, wanted, Needs())
 
-    def _apply(self, task: CanvasTask | DecodeTask, signals: Signals) -> RowResult:
+    def _apply(self, task: CanvasTask | DecodeTask, signals: Signals | None, logits: Tensor) -> RowResult:
+        """Let a row act on its signals; ``logits`` are the row's own, ``[asked, vocabulary]``."""
+        if signals is None:
+            return RowFailure(error=NOT_NUMBERS)
         match task:
             case DecodeTask():
-                return TokenResult(token=int(signals.tokens[0]))
+                return _decoded(task, signals, logits)
             case CanvasTask():
-                return self._denoise(task, signals)
+                return self._denoise(task, signals, logits)
             case _:
                 assert_never(task)
 
-    def _denoise(self, task: CanvasTask, signals: Signals) -> CanvasResult:
+    def _denoise(self, task: CanvasTask, signals: Signals, logits: Tensor) -> CanvasResult:
         before = np.array(task.tokens, dtype=np.int64)
         signals = spread(signals, task.asked, before)
         draft = np.where(before == self.adapter.mask, signals.tokens, before)
@@ -71,8 +80,23 @@ class Engine:
             finished=converged or last,
             converged=converged,
             state=state,
-            record=_record(draft, after != self.adapter.mask, signals) if task.trace else None,
+            record=_record(task, draft, after != self.adapter.mask, signals) if task.trace else None,
+            logprobs=() if task.top_logprobs is None else self._logprobs(task, after, logits, task.top_logprobs),
         )
+
+    def _logprobs(self, task: CanvasTask, after: Ints, logits: Tensor, count: int) -> tuple[FixedToken | None, ...]:
+        """Score what the step has fixed and may become output; what a draft gave stands from the first step on."""
+        asked = np.array(task.asked, dtype=np.int64)
+        was_open = np.array(task.tokens, dtype=np.int64)[asked] == self.adapter.mask
+        is_open = after[asked] == self.adapter.mask
+        # Behind the end of a finished canvas is nothing that becomes output.
+        until = task.limit if (after == self.adapter.mask).any() else self._horizon(after, task.limit)
+        rows = np.flatnonzero((was_open | (task.step == 0)) & ~is_open & (asked < until))
+        found = fixed_tokens(logits[torch.from_numpy(rows)], after[asked[rows]], count)
+        scored: list[FixedToken | None] = [None] * len(after)
+        for place, token in zip(asked[rows].tolist(), found, strict=True):
+            scored[place] = token
+        return tuple(scored)
 
     def _stepped(self, task: CanvasTask, view: CanvasView, signals: Signals) -> tuple[Ints, object]:
         """Let the strategy reveal and reopen positions."""
@@ -113,9 +137,17 @@ class Engine:
         return tokens
 
 
-def _record(draft: Ints, fixed: Flags, signals: Signals) -> StepRecord:
+def _decoded(task: DecodeTask, signals: Signals, logits: Tensor) -> TokenResult:
+    logprobs = None if task.top_logprobs is None else fixed_tokens(logits, signals.tokens, task.top_logprobs)[0]
+    return TokenResult(token=int(signals.tokens[0]), logprobs=logprobs)
+
+
+def _record(task: CanvasTask, draft: Ints, fixed: Flags, signals: Signals) -> StepTrace:
     assert signals.entropy is not None, "traced rows ask for entropy"
-    return StepRecord(
+    return StepTrace(
+        canvas=task.index,
+        step=task.step,
+        max_steps=task.step + task.steps_left,
         draft=tuple(draft.tolist()),
         fixed=tuple(fixed.tolist()),
         confidence=tuple(signals.probability.tolist()),

@@ -78,11 +78,10 @@ class Draw:
         return len(self.places)
 
 
-def observe(logits: Tensor, draws: Sequence[Draw], needs: Needs) -> list[Signals]:
+def observe(logits: Tensor, draws: Sequence[Draw], needs: Needs) -> list[Signals | None]:
     """Draw tokens and compute signals for rows stacked in ``logits [sum of lengths, vocabulary]``.
 
-    Raises:
-        ArithmeticError: a logit is not a number; better no answer than a made-up one.
+    A row with a logit that is not a number has ``None``: better no answer than a made-up one.
     """
     top, tokens = logits.max(-1, keepdim=True)
     _redraw(logits, top, draws, tokens)
@@ -91,8 +90,6 @@ def observe(logits: Tensor, draws: Sequence[Draw], needs: Needs) -> list[Signals
     others = logits.scatter_(-1, tokens, -INFINITY).logsumexp(-1, keepdim=True)
     logits.scatter_(-1, tokens, chosen)
     odds = (chosen - others).squeeze(-1).double()
-    if bool(odds.isnan().any()):
-        raise ArithmeticError("the network's logits are not numbers")
     gap = logits.topk(2, -1).values if needs.gap else None
     logs = logits - torch.logaddexp(chosen, others) if needs.entropy or needs.log_probabilities else None
     # A token that cannot be drawn has no share in the entropy, where 0 × −∞ would be no number.
@@ -105,8 +102,12 @@ def observe(logits: Tensor, draws: Sequence[Draw], needs: Needs) -> list[Signals
         entropy=None if entropy is None else entropy.numpy(),
         log_probabilities=logs if needs.log_probabilities else None,
     )
+    # The largest logit of a position is finite only where every logit is a number and some token can be drawn.
+    sound: Flags = top.isfinite().squeeze(-1).numpy()
     ends = list(accumulate(draw.length for draw in draws))
-    return [_part(stacked, slice(end - draw.length, end)) for draw, end in zip(draws, ends, strict=True)]
+    parts = [slice(end - draw.length, end) for draw, end in zip(draws, ends, strict=True)]
+    is_sound = bool(sound.all())
+    return [_part(stacked, part) if is_sound or sound[part].all() else None for part in parts]
 
 
 def rounded(odds: Tensor) -> Floats:

@@ -6,7 +6,6 @@ from contextlib import aclosing
 from typing import assert_never
 
 from unmask.backend import (
-    CommitEvent,
     DoneEvent,
     DraftPiece,
     EngineState,
@@ -16,17 +15,18 @@ from unmask.backend import (
     ModelLoad,
     Request,
     StepEvent,
-    StepTrace,
     Timing,
     Usage,
 )
-from unmask.core.front import Front, Kind, Notice
+from unmask.core.front import Front, Kind
 from unmask.errors import UnknownModelError
 from unmask.local.limits import check_draft_tokens, check_text_length, make_submission
 from unmask.local.model import ServedModel
-from unmask.local.settled import pieces, settled
-from unmask.sequence import Sequence, TraceEntry
+from unmask.local.output import Output
+from unmask.local.settled import pieces
+from unmask.sequence import Sequence
 from unmask.text.tokenizer import TextTokenizer
+from unmask.types import StepTrace
 
 STUCK_S = 60.0
 """Seconds without a finished tick after which an engine with work counts as stuck."""
@@ -70,17 +70,16 @@ class LocalBackend:
         # Off the loop: while one long prompt is encoded, everyone else's requests go on.
         prompt = await asyncio.to_thread(model.tokenizer.encode_chat, request.messages)
         submission = make_submission(request, model.info, tuple(prompt))
-        sent = ""
+        output = Output(submission.stop, model.tokenizer)
         async with aclosing(self._fronts[request.model].run(submission)) as notices:
             async for notice in notices:
                 if notice.kind is Kind.STEPPED and notice.entry is not None:
                     yield _step_event(notice.entry, model.tokenizer)
-                text = notice.text if notice.kind is Kind.ENDED else settled(notice.text, submission.stop)
-                if len(text) > len(sent):
-                    yield CommitEvent(text=text[len(sent) :])
-                    sent = text
+                committed = output.take(notice)
+                if committed is not None:
+                    yield committed
                 if notice.sequence is not None:
-                    yield DoneEvent(generation=_generation(notice))
+                    yield DoneEvent(generation=_generation(notice.sequence, output))
 
     async def drain(self) -> None:
         """Accept nothing new, finish what runs, stop."""
@@ -126,8 +125,8 @@ class LocalBackend:
         return self._models[name]
 
 
-def _step_event(entry: TraceEntry, tokenizer: TextTokenizer) -> StepEvent:
-    texts = pieces(entry.draft, tokenizer.decode)
+def _step_event(entry: StepTrace, tokenizer: TextTokenizer) -> StepEvent:
+    texts = pieces(entry.draft, tokenizer.token_bytes)
     return StepEvent(
         canvas=entry.canvas,
         step=entry.step + 1,
@@ -136,9 +135,7 @@ def _step_event(entry: TraceEntry, tokenizer: TextTokenizer) -> StepEvent:
     )
 
 
-def _generation(notice: Notice) -> Generation:
-    sequence = notice.sequence
-    assert sequence is not None, "only ended sequences become generations"
+def _generation(sequence: Sequence, output: Output) -> Generation:
     assert sequence.outcome is not None, "an ended sequence has its outcome"
     return Generation(
         outcome=sequence.outcome,
@@ -151,17 +148,8 @@ def _generation(notice: Notice) -> Generation:
             started=sequence.arrived if sequence.started is None else sequence.started,
             finished=sequence.arrived if sequence.finished is None else sequence.finished,
         ),
-        trace=tuple(
-            StepTrace(
-                canvas=entry.canvas,
-                step=entry.step,
-                draft=entry.draft,
-                fixed=entry.fixed,
-                confidence=entry.confidence,
-                entropy=entry.entropy,
-            )
-            for entry in sequence.trace
-        ),
+        trace=tuple(sequence.trace),
+        logprobs=tuple(output.logprobs),
         error=sequence.error,
     )
 

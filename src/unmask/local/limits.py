@@ -8,6 +8,7 @@ from unmask.types import Draft, Mode, StepBudget, StrategyChoice, StrategyName
 
 MAX_TEMPERATURE = 2.0
 MAX_STOPS = 4
+MAX_TOP_LOGPROBS = 20
 UNBOUNDED = frozenset({StrategyName.ENTROPY_BOUND, StrategyName.PROPHET})
 """Strategies whose threshold has no upper end; the others' is a probability."""
 
@@ -42,6 +43,7 @@ def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...])
         draft=request.draft,
         snapshots=request.snapshots,
         trace=request.trace,
+        top_logprobs=request.top_logprobs,
     )
 
 
@@ -127,6 +129,11 @@ def _check_sampling(request: Request) -> None:
         )
     if not 0 < sampling.top_p <= 1:
         raise InvalidRequestError("top_p", sampling.top_p, "above 0, at most 1", "1 leaves every token in.")
+    alternatives = request.top_logprobs
+    if alternatives is not None and not 0 <= alternatives <= MAX_TOP_LOGPROBS:
+        raise InvalidRequestError(
+            "top_logprobs", alternatives, f"0 to {MAX_TOP_LOGPROBS}", "It counts the alternatives given for each token."
+        )
     if "" in request.stop or len(request.stop) > MAX_STOPS:
         raise InvalidRequestError("stop", request.stop, f"up to {MAX_STOPS} texts, none empty", "Drop the others.")
 

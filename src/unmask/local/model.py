@@ -12,7 +12,7 @@ from unmask.engine.runner import RowRunner, Runner
 from unmask.engine.weights import LoadedModel
 from unmask.errors import ConfigError, WeightsError
 from unmask.sched.batcher import Batcher
-from unmask.sched.ending import Decode
+from unmask.sched.ending import TokenBytes
 from unmask.sched.settings import SchedSettings
 from unmask.tasks.registry import all_tasks
 from unmask.text.tokenizer import SPECIALS, Special, TextTokenizer
@@ -55,7 +55,7 @@ def model_info(loaded: LoadedModel) -> ModelInfo:
 
 
 def make_core(
-    runner: RowRunner, decode: Decode, settings: SchedSettings, clock: Clock, *, queue_limit: int = QUEUE_LIMIT
+    runner: RowRunner, token_bytes: TokenBytes, settings: SchedSettings, clock: Clock, *, queue_limit: int = QUEUE_LIMIT
 ) -> Core:
     """Put an embedded model's runner behind a scheduler, which does no more than the model can."""
     adapter = EMBEDDED_ADAPTER
@@ -65,7 +65,9 @@ def make_core(
         fused_prefill=settings.fused_prefill and adapter.fused_prefill,
         fused_commit=settings.fused_commit and adapter.fused_commit,
     )
-    batcher = Batcher(possible, mask=adapter.mask, end=adapter.end, decode=decode, clock=clock, queue_limit=queue_limit)
+    batcher = Batcher(
+        possible, mask=adapter.mask, end=adapter.end, token_bytes=token_bytes, clock=clock, queue_limit=queue_limit
+    )
     return Core(Engine(runner, adapter), batcher, clock)
 
 
@@ -90,7 +92,7 @@ def serve_model(
             "they do not belong together; install the package again or train the model anew"
         )
     runner = _make_runner(loaded.network, settings)
-    core = make_core(runner, tokenizer.decode, settings, clock, queue_limit=queue_limit)
+    core = make_core(runner, tokenizer.token_bytes, settings, clock, queue_limit=queue_limit)
     return ServedModel(info=model_info(loaded), tokenizer=tokenizer, core=core)
 
 

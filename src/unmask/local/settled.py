@@ -1,37 +1,27 @@
 """Text that may be shown before a request has ended."""
 
+import codecs
 from collections.abc import Callable, Sequence
 
-REPLACEMENT = "\ufffd"
+_Utf8 = codecs.getincrementaldecoder("utf-8")
 
 
 def settled(text: str, stop: tuple[str, ...]) -> str:
-    """Return the part of an unfinished text that no later token can change or cut off.
-
-    The first bytes of a character may yet become one, and the beginning of a
-    stop sequence may yet be completed.
-    """
-    whole = text.rstrip(REPLACEMENT)
+    """Return the part of an unfinished text that no later token can cut off: the start of a stop sequence waits."""
     held = max(
         (
             size
             for sequence in stop
-            for size in range(1, min(len(sequence), len(whole) + 1))
-            if whole.endswith(sequence[:size])
+            for size in range(1, min(len(sequence), len(text) + 1))
+            if text.endswith(sequence[:size])
         ),
         default=0,
     )
-    return whole[: len(whole) - held]
+    return text[: len(text) - held]
 
 
-def pieces(tokens: Sequence[int], decode: Callable[[Sequence[int]], str]) -> list[str]:
+def pieces(tokens: Sequence[int], token_bytes: Callable[[int], bytes]) -> list[str]:
     """Return a text per token; joined they are the text of all, a character going to the last token it takes."""
-    texts: list[str] = []
-    shown = ""
-    for count in range(1, len(tokens) + 1):
-        text = decode(tokens[:count])
-        if count < len(tokens):
-            text = text.rstrip(REPLACEMENT)
-        texts.append(text[len(shown) :])
-        shown = text
-    return texts
+    decoder = _Utf8("replace")
+    last = len(tokens) - 1
+    return [decoder.decode(token_bytes(token), place == last) for place, token in enumerate(tokens)]

@@ -4,9 +4,9 @@ from collections.abc import Sequence as Items
 from dataclasses import dataclass, field
 
 from unmask.clock import Clock
-from unmask.plan import Plan, Row, RowResult
+from unmask.plan import Plan, Row, RowFailure, RowResult
 from unmask.sched.admission import admit
-from unmask.sched.ending import Decode
+from unmask.sched.ending import TokenBytes, Writer
 from unmask.sched.lockstep import Lockstep
 from unmask.sched.pages import PagePool
 from unmask.sched.prefix import PrefixCache
@@ -31,7 +31,14 @@ class Batcher:
     """Owns waiting and running sequences and their pages."""
 
     def __init__(
-        self, settings: SchedSettings, *, mask: int, end: int, decode: Decode, clock: Clock, queue_limit: int = 10_000
+        self,
+        settings: SchedSettings,
+        *,
+        mask: int,
+        end: int,
+        token_bytes: TokenBytes,
+        clock: Clock,
+        queue_limit: int = 10_000,
     ) -> None:
         self.settings = settings
         self.pool = PagePool(settings.pages)
@@ -42,8 +49,7 @@ class Batcher:
         self._cache = PrefixCache(self.pool, settings.page_size, enabled=shared)
         self._lockstep = Lockstep() if settings.lockstep else None
         self._mask = mask
-        self._end = end
-        self._decode = decode
+        self._writer = Writer(end=end, token_bytes=token_bytes)
         self._clock = clock
 
     @property
@@ -70,8 +76,13 @@ class Batcher:
             self._lockstep.observe(plan.rows, results)
         for row, result in zip(plan.rows, results, strict=True):
             sequence = self.running[row.sequence]
+            if isinstance(result, RowFailure):
+                # Whatever went wrong may lie in the keys and values of its pages, which nobody else is to build upon.
+                self._cache.forget(sequence)
+                self._fail(sequence, result.error, changes)
+                continue
             apply_append(sequence, row)
-            if apply_result(sequence, result, end=self._end, decode=self._decode):
+            if apply_result(sequence, result, self._writer):
                 changes.grown.append(sequence)
             if result is not None:
                 changes.stepped.append(sequence)
@@ -83,12 +94,8 @@ class Batcher:
         """End every sequence of a plan that failed and has not ended; others are not touched."""
         for row in plan.rows:
             sequence = self.running.get(row.sequence)
-            if sequence is None:
-                continue
-            sequence.outcome = Outcome.FAILED
-            sequence.exit_reason = ExitReason.FAILED
-            sequence.error = error
-            self._let_go(sequence, changes)
+            if sequence is not None:
+                self._fail(sequence, error, changes)
 
     def _due(self) -> list[Sequence]:
         """Return the sequences that get a row: all that run, unless they run in lockstep."""
@@ -104,6 +111,12 @@ class Batcher:
     def _abort(self, sequence: Sequence, changes: Changes) -> None:
         sequence.outcome = Outcome.ABORTED
         sequence.exit_reason = ExitReason.ABORTED
+        self._let_go(sequence, changes)
+
+    def _fail(self, sequence: Sequence, error: str, changes: Changes) -> None:
+        sequence.outcome = Outcome.FAILED
+        sequence.exit_reason = ExitReason.FAILED
+        sequence.error = error
         self._let_go(sequence, changes)
 
     def _admit(self) -> None:

@@ -1,53 +1,83 @@
-"""Where an output ends: end token, stop sequence, or ``max_tokens``."""
+"""Writes an output and finds where it ends: end token, stop sequence, or ``max_tokens``.
 
+However long an output is, a token's bytes are decoded once, behind those of an
+unfinished character at most, and stop sequences are looked for only where the
+token may have completed one.
+"""
+
+import codecs
 from collections.abc import Callable
-from collections.abc import Sequence as Tokens
+from collections.abc import Sequence as Items
 from dataclasses import dataclass
 
-from unmask.types import FinishReason
+from unmask.sequence import OutputToken, Sequence
+from unmask.types import FinishReason, FixedToken
 
-Decode = Callable[[Tokens[int]], str]
+TokenBytes = Callable[[int], bytes]
+"""Returns the bytes of text that a token stands for; special tokens have none."""
+
+_Utf8 = codecs.getincrementaldecoder("utf-8")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
-    """An end that was reached: how many tokens count, the text, and why."""
-
-    tokens: int
-    text: str
-    reason: FinishReason
-
-
-def find_ending(tokens: Tokens[int], *, end: int, limit: int, stop: tuple[str, ...], decode: Decode) -> Ending | None:
-    """Return the earliest ending of an output, or nothing if it may go on.
+class Writer:
+    """Writes tokens to the end of outputs.
 
     An end token counts as one token and has no text; a stop sequence has no
     text, and the tokens up to the one that completes it count. Of several stop
-    sequences the one that is complete first counts, so that it does not matter
-    how many tokens arrive at once.
+    sequences the one that is complete first counts, of two at once the longer.
+    Tokens are looked at one by one, so it does not matter how many arrive at
+    once.
     """
-    within = tokens[:limit]
-    length = next((place for place, token in enumerate(within) if token == end), len(within))
-    text = decode(within[:length])
-    found = [(start + len(sequence), start) for sequence in stop if (start := text.find(sequence)) >= 0]
+
+    end: int
+    token_bytes: TokenBytes
+
+    def write(
+        self, sequence: Sequence, tokens: Items[int], logprobs: Items[FixedToken | None] = ()
+    ) -> FinishReason | None:
+        """Add tokens until one of them ends the output; return why it ends, or nothing if it may go on.
+
+        ``logprobs`` are those of the tokens, or empty where nobody asks for them.
+        """
+        for token, fixed in zip(tokens, logprobs or (None,) * len(tokens), strict=True):
+            reason = self._add(sequence, token, fixed)
+            if reason is not None:
+                return reason
+        return None
+
+    def close(self, sequence: Sequence) -> FinishReason:
+        """End the output here, with what there is of an unfinished character; return why it ends."""
+        return FinishReason.STOP if _extend(sequence, b"", is_last=True) else FinishReason.LENGTH
+
+    def _add(self, sequence: Sequence, token: int, fixed: FixedToken | None) -> FinishReason | None:
+        if token == self.end:
+            # Bytes of a character that never came are text in the end, and may complete a stop sequence.
+            if not _extend(sequence, b"", is_last=True):
+                sequence.output.append(token)
+            return FinishReason.STOP
+        data = self.token_bytes(token)
+        sequence.output.append(token)
+        if sequence.submission.top_logprobs is not None and data:
+            assert fixed is not None, "a token that becomes output was fixed or given, and looked at then"
+            sequence.logprobs.append(OutputToken(start=len(sequence.text), fixed=fixed))
+        if _extend(sequence, data, is_last=False):
+            return FinishReason.STOP
+        return self.close(sequence) if len(sequence.output) == sequence.submission.max_tokens else None
+
+
+def _extend(sequence: Sequence, data: bytes, *, is_last: bool) -> bool:
+    """Add bytes to the text, and cut it before a stop sequence that they complete; return whether they do."""
+    decoder = _Utf8("replace")
+    known = len(sequence.text)
+    sequence.text += decoder.decode(sequence.unfinished + data, is_last)
+    sequence.unfinished = decoder.getstate()[0]
+    found = [
+        (start + len(stop), start)
+        for stop in sequence.submission.stop
+        if (start := sequence.text.find(stop, max(0, known - len(stop) + 1))) >= 0
+    ]
     if found:
         _, cut = min(found)
-        return Ending(tokens=_tokens_until_stop(within, stop, decode), text=text[:cut], reason=FinishReason.STOP)
-    if length < len(within):
-        return Ending(tokens=length + 1, text=text, reason=FinishReason.STOP)
-    if len(within) == limit:
-        return Ending(tokens=limit, text=text, reason=FinishReason.LENGTH)
-    return None
-
-
-def _tokens_until_stop(tokens: Tokens[int], stop: tuple[str, ...], decode: Decode) -> int:
-    """Return the fewest tokens whose text holds a stop sequence."""
-    low, high = 1, len(tokens)
-    while low < high:
-        middle = (low + high) // 2
-        text = decode(tokens[:middle])
-        if any(sequence in text for sequence in stop):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+        sequence.text = sequence.text[:cut]
+    return bool(found)

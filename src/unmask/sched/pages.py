@@ -65,6 +65,14 @@ class PagePool:
             self._page_of[content] = page
             self._hash_of[page] = content
 
+    def forget(self, pages: list[int]) -> None:
+        """Let nobody find these pages, all of them in use, by their content any more."""
+        for page in pages:
+            assert self._references[page] > 0, f"page {page} is not in use"
+            content = self._hash_of.pop(page, None)
+            if content is not None:
+                del self._page_of[content]
+
     def _take(self) -> int:
         if self._blank:
             page = self._blank.popleft()

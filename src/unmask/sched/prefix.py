@@ -63,3 +63,7 @@ class PrefixCache:
             sequence.page_hash = next_hash(sequence.page_hash, part)
             self._pool.remember(sequence.pages[index], sequence.page_hash)
         sequence.hashed_pages = full
+
+    def forget(self, sequence: Sequence) -> None:
+        """Make the pages of ``sequence`` findable no more; those who share them keep them."""
+        self._pool.forget(sequence.pages)

@@ -1,11 +1,12 @@
 """Writes a tick's results into the sequences."""
 
+from collections.abc import Sequence as Items
 from typing import assert_never
 
-from unmask.plan import CanvasResult, Row, RowResult, StepRecord, TokenResult
-from unmask.sched.ending import Decode, find_ending
-from unmask.sequence import Canvas, Sequence, TraceEntry
-from unmask.types import ExitReason, FinishReason, Outcome
+from unmask.plan import CanvasResult, Row, StepResult, TokenResult
+from unmask.sched.ending import Writer
+from unmask.sequence import Canvas, Sequence
+from unmask.types import ExitReason, FinishReason, FixedToken, Outcome
 
 
 def apply_append(sequence: Sequence, row: Row) -> None:
@@ -19,36 +20,43 @@ def apply_append(sequence: Sequence, row: Row) -> None:
         sequence.prefill_tokens += count
 
 
-def apply_result(sequence: Sequence, result: RowResult, *, end: int, decode: Decode) -> bool:
+def apply_result(sequence: Sequence, result: StepResult | None, writer: Writer) -> bool:
     """Book a step and its outcome; returns whether the sequence's output grew."""
     match result:
         case None:
             return False
         case TokenResult():
             sequence.steps += 1
-            grown = _extend(sequence, (result.token,), ExitReason.CONVERGED, end=end, decode=decode)
+            logprobs = () if result.logprobs is None else (result.logprobs,)
+            _extend(sequence, (result.token,), logprobs, ExitReason.CONVERGED, writer)
             if sequence.finish_reason is FinishReason.LENGTH:
                 sequence.exit_reason = ExitReason.MAX_TOTAL_STEPS
-            return grown
+            return True
         case CanvasResult():
-            return _apply_canvas(sequence, result, end=end, decode=decode)
+            return _apply_canvas(sequence, result, writer)
         case _:
             assert_never(result)
 
 
-def _apply_canvas(sequence: Sequence, result: CanvasResult, *, end: int, decode: Decode) -> bool:
+def _apply_canvas(sequence: Sequence, result: CanvasResult, writer: Writer) -> bool:
     canvas = sequence.canvas
     assert canvas is not None, "a canvas result belongs to an open canvas"
     if result.record is not None:
-        _record(sequence, canvas, result.record)
+        sequence.last_step = result.record
+        if sequence.submission.trace:
+            sequence.trace.append(result.record)
     canvas.tokens = result.tokens
     canvas.state = result.state
+    if result.logprobs:
+        earlier = canvas.logprobs or (None,) * len(result.tokens)
+        canvas.logprobs = tuple(new or old for new, old in zip(result.logprobs, earlier, strict=True))
     canvas.steps += 1
     sequence.steps += 1
     if not result.finished:
         return False
     sequence.canvas = None
-    return _extend(sequence, result.tokens, _exit_reason(sequence, canvas, result), end=end, decode=decode)
+    _extend(sequence, result.tokens, canvas.logprobs, _exit_reason(sequence, canvas, result), writer)
+    return True
 
 
 def _exit_reason(sequence: Sequence, canvas: Canvas, result: CanvasResult) -> ExitReason:
@@ -58,37 +66,21 @@ def _exit_reason(sequence: Sequence, canvas: Canvas, result: CanvasResult) -> Ex
     return ExitReason.MAX_TOTAL_STEPS if cut_short else ExitReason.MAX_STEPS
 
 
-def _record(sequence: Sequence, canvas: Canvas, record: StepRecord) -> None:
-    sequence.last_step = TraceEntry(
-        canvas=sequence.canvases - 1,
-        step=canvas.steps,
-        max_steps=canvas.max_steps,
-        draft=record.draft,
-        fixed=record.fixed,
-        confidence=record.confidence,
-        entropy=record.entropy,
-    )
-    if sequence.submission.trace:
-        sequence.trace.append(sequence.last_step)
-
-
-def _extend(sequence: Sequence, tokens: tuple[int, ...], reason: ExitReason, *, end: int, decode: Decode) -> bool:
+def _extend(
+    sequence: Sequence,
+    tokens: tuple[int, ...],
+    logprobs: Items[FixedToken | None],
+    reason: ExitReason,
+    writer: Writer,
+) -> None:
     """Add finished tokens to the output and end the sequence where its text, tokens or steps end."""
-    submission = sequence.submission
-    sequence.output += tokens
     sequence.exit_reason = reason
-    ending = find_ending(sequence.output, end=end, limit=submission.max_tokens, stop=submission.stop, decode=decode)
-    if ending is not None:
-        del sequence.output[ending.tokens :]
-        sequence.text = ending.text
-        sequence.finish_reason = ending.reason
-        sequence.outcome = Outcome.COMPLETED
-        return True
-    sequence.text = decode(sequence.output)
-    if sequence.steps_left == 0:
+    finish = writer.write(sequence, tokens, logprobs)
+    if finish is None and sequence.steps_left == 0:
         sequence.exit_reason = ExitReason.MAX_TOTAL_STEPS
-        sequence.finish_reason = FinishReason.LENGTH
-        sequence.outcome = Outcome.COMPLETED
-    else:
+        finish = writer.close(sequence)
+    if finish is None:
         sequence.pending = tokens
-    return True
+    else:
+        sequence.finish_reason = finish
+        sequence.outcome = Outcome.COMPLETED

@@ -20,8 +20,7 @@ def make_row(sequence: Sequence, settings: SchedSettings, prefill_left: int, mas
     if count < len(sequence.pending):
         return _row(sequence, count, None)
     if sequence.submission.mode is Mode.AUTOREGRESSIVE:
-        task = DecodeTask(index=len(sequence.output), sampling=sequence.submission.sampling)
-        return _row(sequence, count, task)
+        return _row(sequence, count, _decode_task(sequence))
     fused = settings.fused_prefill if in_prompt else settings.fused_commit
     if count and not fused:
         return _row(sequence, count, None)
@@ -71,12 +70,19 @@ def open_canvas(sequence: Sequence, mask: int) -> Canvas:
     )
 
 
+def _decode_task(sequence: Sequence) -> DecodeTask:
+    submission = sequence.submission
+    return DecodeTask(index=len(sequence.output), sampling=submission.sampling, top_logprobs=submission.top_logprobs)
+
+
 def _canvas_task(sequence: Sequence, canvas: Canvas, mask: int) -> CanvasTask:
     submission = sequence.submission
     traced = submission.trace or submission.snapshots
+    # What a draft gives is fixed by no step; its log-probability is that of the first.
+    whole = traced or (submission.top_logprobs is not None and canvas.steps == 0)
     return CanvasTask(
         tokens=canvas.tokens,
-        asked=tuple(place for place, token in enumerate(canvas.tokens) if traced or token == mask),
+        asked=tuple(place for place, token in enumerate(canvas.tokens) if whole or token == mask),
         index=sequence.canvases - 1,
         step=canvas.steps,
         steps_left=canvas.max_steps - canvas.steps,
@@ -86,4 +92,5 @@ def _canvas_task(sequence: Sequence, canvas: Canvas, mask: int) -> CanvasTask:
         sampling=submission.sampling,
         state=canvas.state,
         trace=traced,
+        top_logprobs=submission.top_logprobs,
     )

@@ -10,12 +10,12 @@ from unmask.engine.network import Network
 from unmask.engine.runner import Runner
 from unmask.plan import PlanRunner
 from unmask.sched.batcher import Batcher
-from unmask.sched.ending import Decode
+from unmask.sched.ending import TokenBytes
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence, Submission
 from unmask.testing.listeners import RecordingListener
 from unmask.testing.manual_clock import ManualClock
-from unmask.testing.networks import TINY_ADAPTER, spell
+from unmask.testing.networks import TINY_ADAPTER, letter
 
 
 def make_engine(network: Network, settings: SchedSettings, adapter: Adapter = TINY_ADAPTER) -> Engine:
@@ -29,12 +29,14 @@ def make_core(
     *,
     queue_limit: int = 10_000,
     adapter: Adapter = TINY_ADAPTER,
-    decode: Decode = spell,
+    token_bytes: TokenBytes = letter,
     clock: Clock | None = None,
 ) -> Core:
     """Return a core whose clock stands still, unless another is given."""
     clock = clock or ManualClock()
-    batcher = Batcher(settings, mask=adapter.mask, end=adapter.end, decode=decode, clock=clock, queue_limit=queue_limit)
+    batcher = Batcher(
+        settings, mask=adapter.mask, end=adapter.end, token_bytes=token_bytes, clock=clock, queue_limit=queue_limit
+    )
     return Core(engine, batcher, clock)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Plan, Row, RowResult, TokenResult
+from unmask.testing.fixed_tokens import make_fixed
 
 Script = Callable[[Row, CanvasTask | DecodeTask], RowResult]
 
@@ -34,7 +35,7 @@ class FakeEngine:
 def fill(task: CanvasTask | DecodeTask, token: int) -> RowResult:
     """Return ``token``, or a canvas that stays as it is until its last step fills it with ``token``."""
     if isinstance(task, DecodeTask):
-        return TokenResult(token=token)
+        return TokenResult(token=token, logprobs=make_fixed(token, task.top_logprobs))
     last = task.steps_left == 1
     return CanvasResult(
         tokens=(token,) * len(task.tokens) if last else task.tokens,
@@ -42,4 +43,5 @@ def fill(task: CanvasTask | DecodeTask, token: int) -> RowResult:
         converged=False,
         state=task.state,
         record=None,
+        logprobs=(make_fixed(token, task.top_logprobs),) * len(task.tokens) if last else (),
     )

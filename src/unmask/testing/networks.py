@@ -33,6 +33,11 @@ def make_network(shape: Shape = TINY_SHAPE, *, seed: int = 0, sharpness: float =
     return network
 
 
+def letter(token: int) -> bytes:
+    """Return the bytes of an id of the tiny vocabulary: a letter, none for mask and end."""
+    return bytes([FIRST_LETTER + token]) if token > TINY_ADAPTER.end else b""
+
+
 def spell(tokens: Sequence[int]) -> str:
-    """Decode ids of the tiny vocabulary: a letter each, none for mask and end."""
-    return "".join(chr(FIRST_LETTER + token) for token in tokens if token > TINY_ADAPTER.end)
+    """Decode ids of the tiny vocabulary."""
+    return b"".join(map(letter, tokens)).decode("ascii")

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
-from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Plan, RowResult, StepRecord, TokenResult
+from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Plan, RowResult, TokenResult
+from unmask.testing.fixed_tokens import make_fixed
 from unmask.testing.networks import TINY_ADAPTER
+from unmask.types import StepTrace
 
 
 class Speaker:
@@ -21,18 +23,23 @@ class Speaker:
 
     def _step(self, task: CanvasTask | DecodeTask) -> RowResult:
         if isinstance(task, DecodeTask):
-            return TokenResult(token=self._spoken(task.index, 1)[0])
+            (token,) = self._spoken(task.index, 1)
+            return TokenResult(token=token, logprobs=make_fixed(token, task.top_logprobs))
         words = self._spoken(task.index * len(task.tokens), len(task.tokens))
         share = -(-len(words) // (task.step + task.steps_left))
-        known = min(len(words), share * (task.step + 1))
-        finished = task.steps_left == 1 or known == len(words)
-        tokens = words if finished else words[:known] + (TINY_ADAPTER.mask,) * (len(words) - known)
+        before, known = (min(len(words), share * steps) for steps in (task.step, task.step + 1))
         return CanvasResult(
-            tokens=tokens,
-            finished=finished,
+            tokens=words[:known] + (TINY_ADAPTER.mask,) * (len(words) - known),
+            finished=known == len(words),
             converged=task.steps_left > 1,
             state=None,
-            record=_record(words, known) if task.trace else None,
+            record=_record(task, words, known) if task.trace else None,
+            logprobs=()
+            if task.top_logprobs is None
+            else tuple(
+                make_fixed(word, task.top_logprobs) if before <= place < known else None
+                for place, word in enumerate(words)
+            ),
         )
 
     def _spoken(self, first: int, length: int) -> tuple[int, ...]:
@@ -40,8 +47,11 @@ class Speaker:
         return part + (TINY_ADAPTER.end,) * (length - len(part))
 
 
-def _record(words: tuple[int, ...], known: int) -> StepRecord:
-    return StepRecord(
+def _record(task: CanvasTask, words: tuple[int, ...], known: int) -> StepTrace:
+    return StepTrace(
+        canvas=task.index,
+        step=task.step,
+        max_steps=task.step + task.steps_left,
         draft=words,
         fixed=tuple(place < known for place in range(len(words))),
         confidence=(0.5,) * len(words),

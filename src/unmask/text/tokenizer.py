@@ -121,14 +121,25 @@ class TextTokenizer:
     @cached_property
     def longest(self) -> int:
         """Most bytes of text that one id stands for."""
-        # The vocabulary is spelt in an alphabet of one character a byte.
-        return max(map(len, self._bpe.get_vocab()))
+        return max(map(len, self._bytes))
 
     @property
     def has_every_byte(self) -> bool:
-        """Tell whether every byte has an id, so that no text is lost, and ids have no gaps."""
+        """Tell whether every byte has an id, so that no text is lost, ids stand for bytes alone, and have no gaps."""
         ids = self._bpe.get_vocab()
-        return set(pre_tokenizers.ByteLevel.alphabet()) <= set(ids) and set(ids.values()) == set(range(len(ids)))
+        alphabet = set(_alphabet())
+        return alphabet <= set(ids) and alphabet >= set("".join(ids)) and set(ids.values()) == set(range(len(ids)))
+
+    @cached_property
+    def _bytes(self) -> tuple[bytes, ...]:
+        """Bytes of every id, special ones first."""
+        byte_of = {letter: byte for byte, letter in enumerate(_alphabet())}
+        spelt = sorted((number, word) for word, number in self._bpe.get_vocab().items())
+        return (b"",) * SPECIALS + tuple(bytes(byte_of[letter] for letter in word) for _, word in spelt)
+
+    def token_bytes(self, token: int) -> bytes:
+        """Return the bytes that an id stands for, at times a part of a character; special tokens have none."""
+        return self._bytes[token]
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of ordinary text; what no UTF-8 can hold (half a surrogate pair) becomes U+FFFD."""
@@ -150,6 +161,16 @@ class TextTokenizer:
                 tokens.append(Special.END)
         tokens.append(Special.ASSISTANT)
         return tokens
+
+
+def _alphabet() -> list[str]:
+    """Return the letter that stands for each byte in a vocabulary (Radford et al. 2019, GPT-2).
+
+    Bytes that Latin-1 prints stand for themselves, the others for what follows it, in order.
+    """
+    shown = {*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)}
+    others = iter(range(256, 512))
+    return [chr(byte if byte in shown else next(others)) for byte in range(256)]
 
 
 @cache
