@@ -12,13 +12,15 @@ from starlette.responses import Response
 
 from unmask.api.catalogue import Catalogue
 from unmask.api.chat import Chance, ChatEndpoint
+from unmask.api.chat_schema import ChatBody
 from unmask.api.documented import ChatCompletion, Health, ModelEntry, ModelList
 from unmask.api.errors import MethodNotAllowedError, UnknownPathError
-from unmask.api.openapi import errors, request_body, with_request_schema
+from unmask.api.examples import CHAT_EXAMPLES
+from unmask.api.openapi import errors, request_body, with_request_schemas
 from unmask.api.request_id import RequestIds
 from unmask.api.responses import error_response
 from unmask.api.running import Running
-from unmask.backend import Backend
+from unmask.backend import Backend, ModelInfo
 from unmask.config import Settings
 from unmask.errors import UnmaskError
 
@@ -26,11 +28,15 @@ SEED_BITS = 63
 
 
 class _Application(FastAPI):
-    """A FastAPI whose document also holds the request schema."""
+    """A FastAPI whose document also holds the request schemas."""
+
+    def __init__(self, models: tuple[ModelInfo, ...], **fields: Any) -> None:  # noqa: ANN401 - passed on
+        super().__init__(**fields)
+        self._models = models
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
-            self.openapi_schema = with_request_schema(super().openapi())
+            self.openapi_schema = with_request_schemas(super().openapi(), self._models)
         return self.openapi_schema
 
 
@@ -42,6 +48,7 @@ def system_chance() -> Chance:
 def create_app(backend: Backend, settings: Settings, running: Running, chance: Chance) -> FastAPI:
     """Build the application; it holds no state beyond its arguments."""
     app = _Application(
+        backend.models(),
         title="unmask",
         summary="Serve diffusion language models on a step budget.",
         version="1",
@@ -63,7 +70,7 @@ def _add_routes(app: FastAPI, chat: ChatEndpoint, catalogue: Catalogue) -> None:
         "/v1/chat/completions",
         summary="Answer a chat",
         responses={200: {"model": ChatCompletion}, **errors(400, 404, 413, 429, 500, 503)},
-        openapi_extra=request_body(),
+        openapi_extra=request_body(ChatBody, CHAT_EXAMPLES),
     )(chat.answer)
     app.get("/v1/models", summary="List the models", responses={200: {"model": ModelList}})(catalogue.models)
     app.get(

@@ -14,8 +14,8 @@ from unmask.api.body import parse_object, read_body
 from unmask.api.errors import ClientGoneError, UnfinishedError
 from unmask.api.responses import json_response
 from unmask.api.running import Running
-from unmask.api.translate import to_request
-from unmask.api.validate import validate_body
+from unmask.api.translate import to_call
+from unmask.api.validate import validate_chat
 from unmask.backend import Backend, Generation, ModelInfo, Request
 from unmask.errors import UnknownModelError
 from unmask.types import Outcome
@@ -46,10 +46,10 @@ class ChatEndpoint:
         # Here so that no body is read in vain; `track` checks again, for others arrive while this one is read.
         self.running.check()
         raw = await read_body(http.receive, self.max_body_bytes, http.headers.get("content-length"))
-        body = validate_body(parse_object(raw))
+        body = validate_chat(parse_object(raw))
         model = find_model(self.backend, body.model)
-        request = to_request(body, model, self.chance.draw_seed)
-        generation = await self._generate(request, http.receive)
+        call = to_call(body, model, self.chance.draw_seed)
+        generation = await self._generate(call.requests[0], http.receive)
         if generation.outcome is not Outcome.COMPLETED:
             raise _unfinished(generation, http.scope["state"]["request_id"])
         label = AnswerLabel(id=f"chatcmpl-{self.chance.new_id()}", created=int(self.chance.now()), model=model)
