@@ -64,6 +64,17 @@ def chat_body(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 - any field, of
     return {"model": "tiny", "messages": [{"role": "user", "content": "add 12 + 30"}]} | changes
 
 
+def completion_body(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 - any field, of any type
+    """Return a valid body of the older endpoint with some fields changed."""
+    return {"model": "tiny", "prompt": "add 12 + 30"} | changes
+
+
+def json_schema(schema: object, **changes: object) -> dict[str, Any]:
+    """Return the field that asks for an answer of a schema."""
+    named = {"name": "sum", "schema": schema} | changes
+    return {"response_format": {"type": "json_schema", "json_schema": named}}
+
+
 def user(content: object, **changes: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - any field, of any type
     """Return a chat of one user message."""
     return [{"role": "user", "content": content, **changes}]

@@ -10,8 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.api.client import CHAT, chat_body, client_of, make_app
-from unmask.api.refusals import BODY, DIFFUSION
-from unmask.api.schema import ChatBody, DiffusionOptions
+from unmask.api.chat_schema import ChatBody
+from unmask.api.effort import Effort
+from unmask.api.refusals import CHAT as REFUSED
+from unmask.api.refusals import DIFFUSION
+from unmask.api.schema import DiffusionOptions, ServiceTier
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
@@ -28,13 +31,33 @@ MESSAGE = st.fixed_dictionaries(
         "name": JSON,
     },
 )
+SCHEMA = st.dictionaries(
+    st.sampled_from(["type", "properties", "items", "allOf", "$ref", "$schema", "$id", "pattern", "enum", "minimum"]),
+    JSON | st.sampled_from(["object", "#", "#/properties/a", "http://127.0.0.1:9/x", "(", "(?=a)", ["integer"]]),
+)
+RESPONSE_FORMAT = st.fixed_dictionaries(
+    {"type": st.sampled_from(["text", "json_object", "json_schema"]) | JSON},
+    optional={
+        "json_schema": st.fixed_dictionaries(
+            {"name": st.just("a") | JSON, "schema": SCHEMA | JSON}, optional={"strict": JSON, "description": JSON}
+        )
+        | JSON
+    },
+)
 FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "model": st.sampled_from(["tiny", "nano", "other"]) | JSON,
     "messages": st.lists(MESSAGE, max_size=3) | JSON,
     "diffusion": DIFFUSION_OBJECT | JSON,
+    "n": st.integers(0, 20) | JSON,
+    "reasoning_effort": st.sampled_from(Effort) | JSON,
+    "response_format": RESPONSE_FORMAT | JSON,
+    "service_tier": st.sampled_from(ServiceTier) | JSON,
+    "stream": st.booleans() | JSON,
+    "stream_options": st.fixed_dictionaries({}, optional={"include_usage": st.booleans() | JSON, "other": JSON}) | JSON,
+    "vllm_xargs": st.dictionaries(st.sampled_from(["diffusion_max_steps", "diffusion_canvas_length"]), JSON) | JSON,
 }
 ANY_BODY = st.fixed_dictionaries(
-    {}, optional={name: FIELDS.get(name, JSON) for name in (*ChatBody.model_fields, *BODY, "other")}
+    {}, optional={name: FIELDS.get(name, JSON) for name in (*ChatBody.model_fields, *REFUSED, "other")}
 )
 APP = make_app()
 """Built once: examples are many and the application keeps nothing between them."""
@@ -64,7 +87,7 @@ async def test_no_bytes_are_a_server_error(raw: bytes) -> None:
     assert response.status_code == 400
 
 
-@pytest.mark.parametrize("path", ["/", "/v1/chat/completion", "/v1/completions", "/v1/chat/completions/", "/metric"])
+@pytest.mark.parametrize("path", ["/", "/v1/chat/completion", "/v1/completion", "/v1/chat/completions/", "/metric"])
 async def test_wrong_path_is_404(path: str) -> None:
     """An unknown path is not found, in the shape of every other error."""
     async with client_of(make_app()) as client:

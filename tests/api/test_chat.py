@@ -94,16 +94,6 @@ async def test_special_tokens_typed_by_a_user_are_text() -> None:
     assert backend.requests[0].messages[0].content == "say <mask> <eos>"
 
 
-async def test_streaming_is_refused_by_name() -> None:
-    """A client that asks for a stream is told that there is none yet."""
-    response = await post_chat(stream=True)
-    error = error_of(response)
-
-    assert response.status_code == 400
-    assert (error["param"], error["code"]) == ("stream", "unsupported_parameter")
-    assert "not supported yet" in error["message"]
-
-
 async def test_unknown_model_is_404() -> None:
     """A model that is not served is not found, whatever else is asked of it."""
     response = await post_chat(model="no-such", diffusion={"max_steps": 10_000})
@@ -112,9 +102,23 @@ async def test_unknown_model_is_404() -> None:
     assert error_of(response)["param"] == "model"
 
 
-@pytest.mark.parametrize("raw", [b'{"model": "tiny", ', b"[1, 2]", b"\xff", b'{"model":"tiny","model":"nano"}', b""])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"model": "tiny", ',
+        b"[1, 2]",
+        b"\xff",
+        b'{"model":"tiny","model":"nano"}',
+        b"",
+        b'{"model":"tiny","messages":[{"role":"user","content":"add \xff"}]}',
+        b'{"model":"tiny","messages":[{"role":"user","content":"add \xed\xa0\x80"}]}',
+        b'{"model":"tiny","messages":[{"role":"user","content":"add \\ud800"}]}',
+        b'{"model":"tiny","messages":[{"role":"user","content":"add \\udc00\\ud800"}]}',
+        b'{"model":"tiny","messages":[{"role":"user","content":"add"}],"metadata":{"\\ud800":""}}',
+    ],
+)
 async def test_malformed_body_is_400(raw: bytes) -> None:
-    """What is not one JSON object never reaches the backend."""
+    """What is not one JSON object of whole characters never reaches the backend."""
     backend = FakeBackend()
     async with client_of(make_app(backend)) as client:
         response = await client.post(CHAT, content=raw)

@@ -9,9 +9,10 @@ import pytest
 from pydantic import BaseModel
 
 from tests.api.calls import CHAT_CALLS, TEXT_CALLS, app_of, make_call
-from tests.api.client import CHAT, chat_body, client_of, make_app
+from tests.api.client import CHAT, chat_body, client_of, completion_body, json_schema, make_app, user
 from tests.api.sse_events import parse_stream
 from unmask.api.call import Call, Delivery
+from unmask.api.completion_schema import CompletionBody
 from unmask.api.documented import (
     ChatCompletion,
     ChatCompletionChunk,
@@ -22,8 +23,13 @@ from unmask.api.documented import (
     TextCompletion,
     TextCompletionChunk,
 )
-from unmask.api.schema import EXAMPLE
-from unmask.errors import QueueFullError
+from unmask.api.examples import CHAT_EXAMPLES, COMPLETION_EXAMPLES, Example
+from unmask.api.openapi import with_request_schemas
+from unmask.api.seeds import LARGEST_SEED
+from unmask.api.translate import to_call
+from unmask.api.validate import validate_chat, validate_completion
+from unmask.errors import InvalidRequestError, QueueFullError
+from unmask.testing.builders import make_model
 from unmask.testing.scripted_backend import ScriptedBackend
 from unmask.testing.speech import speak
 from unmask.types import Bucket
@@ -56,22 +62,133 @@ async def test_every_reference_resolves() -> None:
 
 
 async def test_request_body_is_described() -> None:
-    """The body's schema lists its fields and refuses others."""
+    """The body's schema lists its fields and refuses others, and examples show their use."""
     found = await document()
     content = found["paths"][CHAT]["post"]["requestBody"]["content"]["application/json"]
     schema = found["components"]["schemas"][content["schema"]["$ref"].rsplit("/", 1)[-1]]
 
     assert schema["additionalProperties"] is False
-    assert {"model", "messages", "diffusion", "num_denoising_steps"} <= set(schema["properties"])
-    assert content["example"] == EXAMPLE
+    assert {"model", "messages", "diffusion", "num_denoising_steps", "tools"} <= set(schema["properties"])
+    assert {name: example["value"] for name, example in content["examples"].items()} == {
+        name: example.body for name, example in CHAT_EXAMPLES.items()
+    }
 
 
-async def test_example_works() -> None:
-    """Whoever sends the document's example gets an answer."""
+async def test_both_request_bodies_are_there() -> None:
+    """The older endpoint's body is described beside the newer one's."""
+    assert {"ChatBody", CompletionBody.__name__} <= set((await document())["components"]["schemas"])
+
+
+@pytest.mark.parametrize("example", CHAT_EXAMPLES.values(), ids=CHAT_EXAMPLES)
+async def test_example_works(example: Example) -> None:
+    """Whoever sends an example of the document gets an answer."""
     async with client_of(make_app()) as client:
-        response = await client.post(CHAT, json=EXAMPLE)
+        response = await client.post(CHAT, json=example.body)
 
     assert response.status_code == 200
+
+
+@pytest.mark.parametrize("example", COMPLETION_EXAMPLES.values(), ids=COMPLETION_EXAMPLES)
+def test_example_of_a_completion_is_a_call(example: Example) -> None:
+    """So do those of the older endpoint."""
+    assert to_call(validate_completion(dict(example.body)), make_model(), lambda: 0).requests
+
+
+def validator(body: str, **limits: Any) -> jsonschema_rs.Validator:  # noqa: ANN401 - any field of a model
+    """Return what checks bodies against the document for a model of such limits."""
+    found = with_request_schemas({"components": {"schemas": {}}}, [make_model(**limits)])
+    return jsonschema_rs.validator_for({"$ref": f"#/components/schemas/{body}", **found})
+
+
+TRUE: tuple[dict[str, Any], ...] = (
+    {},
+    {"n": 16},
+    {"n": None, "logit_bias": {}, "frequency_penalty": 0, "presence_penalty": None},
+    {"max_tokens": 256, "diffusion": {"max_steps": 32, "canvas_length": 8, "early_exit": False, "min_steps": 1}},
+    {"stream": True, "stream_options": {"include_usage": True}, "diffusion": {"stream": "snapshots"}},
+    {"reasoning_effort": "low", "num_denoising_steps": None, "diffusion": {"max_total_steps": 9}},
+    json_schema({"type": "integer"}, strict=False),
+)
+FALSE: tuple[dict[str, Any], ...] = (
+    {"n": 0},
+    {"n": 17},
+    {"n": "1"},
+    {"seed": LARGEST_SEED + 1},
+    {"top_k": 1},
+    {"tools": [{}]},
+    {"logit_bias": {"5": 1}},
+    {"store": True},
+    {"frequency_penalty": 0.5},
+    {"max_tokens": 257},
+    {"diffusion": {"max_steps": 33}},
+    {"diffusion": {"canvas_length": 12}},
+    {"diffusion": {"min_steps": 2}},
+    {"diffusion": {"early_exit": True}},
+    {"diffusion": {"stream": "snapshots"}},
+    {"vllm_xargs": {"diffusion_canvas_length": 12}},
+    {"stream_options": {"include_usage": True}},
+    {"stream": False, "stream_options": {}},
+    {"reasoning_effort": "low", "num_denoising_steps": 4},
+    {"reasoning_effort": "low", "diffusion": {"max_steps": 4}},
+    {"reasoning_effort": "low", "vllm_xargs": {"diffusion_max_steps": 4}},
+    json_schema({"type": "integer"}, strict=True),
+)
+
+
+@pytest.mark.parametrize("changes", TRUE)
+def test_what_the_document_allows_is_taken(changes: dict[str, Any]) -> None:
+    """A generator of requests that goes by the document is not refused."""
+    assert validator("ChatBody").is_valid(chat_body(**changes))
+    assert validator("CompletionBody").is_valid(completion_body(**changes))
+    for body in (validate_chat(chat_body(**changes)), validate_completion(completion_body(**changes))):
+        assert to_call(body, make_model(), lambda: 0).requests
+
+
+@pytest.mark.parametrize("changes", FALSE)
+def test_what_is_refused_the_document_does_not_allow(changes: dict[str, Any]) -> None:
+    """The document says the limits, those of the served models and of fields together among them."""
+    assert not validator("ChatBody").is_valid(chat_body(**changes))
+    assert not validator("CompletionBody").is_valid(completion_body(**changes))
+    with pytest.raises(InvalidRequestError):
+        to_call(validate_chat(chat_body(**changes)), make_model(), lambda: 0)
+
+
+@pytest.mark.parametrize(
+    ("body", "changes"),
+    [
+        ("ChatBody", {"messages": user("")}),
+        ("ChatBody", {"messages": user([{"type": "text", "text": ""}])}),
+        ("ChatBody", {"top_logprobs": 2}),
+        ("CompletionBody", {"prompt": [""]}),
+        ("CompletionBody", {"prompt": [1, 2]}),
+        ("CompletionBody", {"echo": True, "logprobs": 0}),
+    ],
+)
+def test_limits_of_one_endpoint_are_in_the_document(body: str, changes: dict[str, Any]) -> None:
+    """So are those that only one of the endpoints has."""
+    valid = chat_body(tools=[], store=False) if body == "ChatBody" else completion_body(suffix="")
+
+    assert validator(body).is_valid(valid)
+    assert not validator(body).is_valid(valid | changes)
+
+
+def keywords(schema: object) -> Iterator[str]:
+    """Yield every key of a schema that is not the name of a field."""
+    if isinstance(schema, dict):
+        for key, below in schema.items():
+            yield key
+            yield from keywords(list(below.values()) if key in {"properties", "schemas", "$defs"} else below)
+    elif isinstance(schema, list):
+        for below in schema:
+            yield from keywords(below)
+
+
+def test_document_is_written_in_json_schema() -> None:
+    """Limits are told in keywords that readers know, none of them in words of the library that writes them."""
+    found = set(keywords(with_request_schemas({"components": {"schemas": {}}}, [make_model()])))
+
+    assert "minimum" in found
+    assert not found & {"ge", "gt", "le", "lt", "min_length", "max_length"}
 
 
 @pytest.mark.parametrize(
@@ -87,7 +204,7 @@ async def test_completions_and_errors_have_their_shapes() -> None:
     """An answer and an error are what the document says."""
     async with client_of(make_app()) as client:
         ChatCompletion.model_validate((await client.post(CHAT, json=chat_body())).json())
-        ErrorBody.model_validate((await client.post(CHAT, json=chat_body(n=2))).json())
+        ErrorBody.model_validate((await client.post(CHAT, json=chat_body(n=0))).json())
 
 
 MODELS: dict[str, tuple[type[BaseModel], type[BaseModel]]] = {

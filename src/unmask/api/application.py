@@ -3,6 +3,7 @@
 import secrets
 import time
 import uuid
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,22 +17,33 @@ from unmask.api.body import body_limits
 from unmask.api.callers import KnownCallers
 from unmask.api.catalogue import Catalogue
 from unmask.api.chance import Chance
-from unmask.api.chat import read_chat
 from unmask.api.chat_choice import CHAT_SHAPE
-from unmask.api.documented import ChatCompletion, ChatCompletionChunk, ModelEntry, ModelList
+from unmask.api.chat_schema import ChatBody
+from unmask.api.completion_schema import CompletionBody
+from unmask.api.documented import (
+    ChatCompletion,
+    ChatCompletionChunk,
+    ModelEntry,
+    ModelList,
+    TextCompletion,
+    TextCompletionChunk,
+)
 from unmask.api.endpoint import GenerateEndpoint
 from unmask.api.errors import MethodNotAllowedError, UnknownPathError, UnreadBodyError
 from unmask.api.event_stream import StreamPace
+from unmask.api.examples import CHAT_EXAMPLES, COMPLETION_EXAMPLES
 from unmask.api.head import HeadAsGet
 from unmask.api.measured import Measured
 from unmask.api.meters import make_meters
-from unmask.api.openapi import errors, request_body, with_request_schema
+from unmask.api.openapi import errors, request_body, with_request_schemas
 from unmask.api.openapi_answers import answers, with_event_schemas
 from unmask.api.probes import Probes, add_probes
+from unmask.api.reading import read_chat, read_completion
 from unmask.api.request_id import RequestIds
 from unmask.api.responses import error_response
 from unmask.api.running import Running
-from unmask.backend import Backend
+from unmask.api.text_choice import TEXT_SHAPE
+from unmask.backend import Backend, ModelInfo
 from unmask.clock import SystemClock
 from unmask.config import Settings
 from unmask.errors import UnmaskError
@@ -41,11 +53,16 @@ SEED_BITS = 63
 
 
 class _Application(FastAPI):
-    """A FastAPI whose document also holds the request schema."""
+    """A FastAPI whose document also holds the request schemas."""
+
+    def __init__(self, models: tuple[ModelInfo, ...], **fields: Any) -> None:  # noqa: ANN401 - passed on
+        super().__init__(**fields)
+        self._models = models
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
-            self.openapi_schema = with_event_schemas(with_request_schema(super().openapi()), ChatCompletionChunk)
+            document = with_request_schemas(super().openapi(), self._models)
+            self.openapi_schema = with_event_schemas(document, ChatCompletionChunk, TextCompletionChunk)
         return self.openapi_schema
 
 
@@ -81,6 +98,7 @@ def create_app(
     meters = make_meters(backend, running, registry or CollectorRegistry())
     measured = MeasuredBackend(backend, meters.generations, chance.clock)
     app = _Application(
+        backend.models(),
         title="unmask",
         summary="Serve diffusion language models on a step budget.",
         version="1",
@@ -106,21 +124,30 @@ def create_app(
         shape=CHAT_SHAPE,
         pace=pace or StreamPace(stalled_s=settings.write_timeout_s),
     )
-    _add_routes(app, chat, Catalogue(backend=backend, started=int(chance.now())))
+    read_text = partial(read_completion, backend=backend, draw_seed=chance.draw_seed)
+    _add_generating(app, chat, replace(chat, read=read_text, shape=TEXT_SHAPE))
+    _add_catalogue(app, Catalogue(backend=backend, started=int(chance.now())))
     add_probes(app, Probes(backend=backend, running=running, registry=meters.registry))
     return app
 
 
-def _add_routes(app: FastAPI, chat: GenerateEndpoint, catalogue: Catalogue) -> None:
+def _add_generating(app: FastAPI, chat: GenerateEndpoint, text: GenerateEndpoint) -> None:
+    refused = errors(400, 403, 404, 408, 413, 415, 429, 500, 503)
     app.post(
         "/v1/chat/completions",
         summary="Answer a chat",
-        responses={
-            **answers(ChatCompletion, ChatCompletionChunk),
-            **errors(400, 403, 404, 408, 413, 415, 429, 500, 503),
-        },
-        openapi_extra=request_body(),
+        responses={**answers(ChatCompletion, ChatCompletionChunk), **refused},
+        openapi_extra=request_body(ChatBody, CHAT_EXAMPLES),
     )(chat.answer)
+    app.post(
+        "/v1/completions",
+        summary="Answer a prompt",
+        responses={**answers(TextCompletion, TextCompletionChunk), **refused},
+        openapi_extra=request_body(CompletionBody, COMPLETION_EXAMPLES),
+    )(text.answer)
+
+
+def _add_catalogue(app: FastAPI, catalogue: Catalogue) -> None:
     app.get("/v1/models", summary="List the models", responses={200: {"model": ModelList}})(catalogue.models)
     app.get(
         "/v1/models/{model_id:path}",

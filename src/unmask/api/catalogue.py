@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
-from unmask.api.chat import find_model
+from unmask.api.reading import find_model
 from unmask.api.responses import json_response
 from unmask.backend import Backend, ModelInfo
 

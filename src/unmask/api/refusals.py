@@ -14,57 +14,48 @@ from unmask.api.errors import UnsupportedFieldError
 from unmask.api.shown import AsJson
 
 Neutral = tuple[object, ...]
+Refusals = Mapping[str, Neutral]
 
-BODY: Mapping[str, Neutral] = MappingProxyType(
+_SHARED: Refusals = {"frequency_penalty": (0,), "logit_bias": ({},), "presence_penalty": (0,)}
+
+CHAT: Refusals = MappingProxyType(
     {
+        **_SHARED,
         "audio": (),
-        "frequency_penalty": (0,),
         "function_call": ("none", "auto"),
         "functions": ([],),
-        "logit_bias": ({},),
-        "logprobs": (False,),
         "modalities": (["text"],),
-        "n": (1,),
+        "moderation": (),
         "parallel_tool_calls": (True, False),
         "prediction": (),
-        "presence_penalty": (0,),
-        "prompt_cache_key": (),
-        "prompt_cache_retention": (),
-        "reasoning_effort": (),
-        "response_format": ({"type": "text"},),
-        "safety_identifier": (),
-        "service_tier": ("auto", "default"),
+        "prompt_cache_options": ({}, {"mode": "implicit"}),
+        "prompt_cache_retention": ("in_memory", "in-memory"),
         "store": (False,),
-        "stream": (False,),
-        "stream_options": (),
         "tool_choice": ("none", "auto"),
         "tools": ([],),
-        "top_logprobs": (0,),
-        "verbosity": (),
+        "verbosity": ("medium",),
         "web_search_options": (),
     }
 )
-"""Fields beside ``messages`` and the values of theirs that ask for nothing."""
+"""Fields of a chat completion request and the values of theirs that ask for nothing."""
 
-DIFFUSION: Mapping[str, Neutral] = MappingProxyType(
-    dict.fromkeys(
-        (
-            "criticality",
-            "early_exit",
-            "max_reexpansions",
-            "min_steps",
-            "search",
-            "segment_weights",
-            "stream",
-            "task",
-            "width",
-        ),
-        (),
-    )
+COMPLETION: Refusals = MappingProxyType({**_SHARED, "suffix": ("",)})
+"""Fields of a completion request."""
+
+DIFFUSION: Refusals = MappingProxyType(
+    {
+        "criticality": (),
+        "early_exit": (False,),
+        "max_reexpansions": (0,),
+        "search": ("none",),
+        "segment_weights": (),
+        "task": (),
+        "width": (1,),
+    }
 )
 """Fields of ``diffusion``."""
 
-MESSAGE: Mapping[str, Neutral] = MappingProxyType(
+MESSAGE: Refusals = MappingProxyType(
     {
         "annotations": ([],),
         "audio": (),
@@ -77,39 +68,85 @@ MESSAGE: Mapping[str, Neutral] = MappingProxyType(
 )
 """Fields of a message; clients send the empty ones back with an earlier answer."""
 
+TEXT_PART: Refusals = MappingProxyType({"prompt_cache_breakpoint": ()})
+"""Fields of a text part."""
 
-def without_refusals(body: dict[str, object]) -> dict[str, object]:
+STREAM_OPTIONS: Refusals = MappingProxyType({"include_obfuscation": (False,)})
+"""Fields of ``stream_options``."""
+
+NAMED_SCHEMA: Refusals = MappingProxyType({"strict": (False,)})
+"""Fields of ``response_format.json_schema``."""
+
+_BELOW: Mapping[tuple[str, ...], Refusals] = MappingProxyType(
+    {("diffusion",): DIFFUSION, ("stream_options",): STREAM_OPTIONS, ("response_format", "json_schema"): NAMED_SCHEMA}
+)
+
+_FIXES: Mapping[str, str] = MappingProxyType(
+    {
+        "response_format.json_schema.strict": "No format can be guaranteed yet. Send false: the answer is verified "
+        "against the schema, and usage.diffusion.verify says what came of it.",
+        "best_of": "Choosing the best of several answers is not supported yet. Leave it out.",
+    }
+)
+
+
+def without_refusals(body: dict[str, object], refused: Refusals) -> dict[str, object]:
     """Return the body without fields that ask for nothing; raise for one that asks for what is not supported.
 
     What is neither known nor refused here stays, for the schema to name.
+
+    Args:
+        body: a parsed body.
+        refused: the fields of its own that are not supported: `CHAT` or `COMPLETION`.
     """
-    kept = dict(_kept(body, BODY, ""))
+    kept: dict[str, object] = dict(_kept(body, refused, ""))
     messages = kept.get("messages")
     if isinstance(messages, list):
-        kept["messages"] = [_kept_message(message, index) for index, message in enumerate(messages)]
-    diffusion = kept.get("diffusion")
-    if isinstance(diffusion, dict):
-        kept["diffusion"] = dict(_kept(diffusion, DIFFUSION, "diffusion."))
+        kept["messages"] = [_kept_message(message, f"messages[{index}].") for index, message in enumerate(messages)]
+    for path, table in _BELOW.items():
+        _keep_below(kept, path, table, "")
     return kept
 
 
-def _kept_message(message: object, index: int) -> object:
-    return dict(_kept(message, MESSAGE, f"messages[{index}].")) if isinstance(message, dict) else message
+def refusal(param: str, value: object, allowed: str) -> UnsupportedFieldError:
+    """Return the error for a field that asks for what is not supported yet."""
+    fix = _FIXES.get(param, f"{param} is not supported yet. Leave it out.")
+    return UnsupportedFieldError(param, AsJson(value), allowed, fix)
 
 
-def _kept(given: dict[str, Any], refused: Mapping[str, Neutral], prefix: str) -> Iterator[tuple[str, object]]:
+def _keep_below(kept: dict[str, object], path: tuple[str, ...], refused: Refusals, prefix: str) -> None:
+    name, *rest = path
+    below = kept.get(name)
+    if not isinstance(below, dict):
+        return
+    if rest:
+        kept[name] = below = dict(below)
+        _keep_below(below, tuple(rest), refused, f"{prefix}{name}.")
+    else:
+        kept[name] = dict(_kept(below, refused, f"{prefix}{name}."))
+
+
+def _kept_message(message: object, prefix: str) -> object:
+    if not isinstance(message, dict):
+        return message
+    kept = dict(_kept(message, MESSAGE, prefix))
+    content = kept.get("content")
+    if isinstance(content, list):
+        kept["content"] = [
+            dict(_kept(part, TEXT_PART, f"{prefix}content[{index}].")) if isinstance(part, dict) else part
+            for index, part in enumerate(content)
+        ]
+    return kept
+
+
+def _kept(given: dict[str, Any], refused: Refusals, prefix: str) -> Iterator[tuple[str, object]]:
     for name, value in given.items():
         if name not in refused:
             yield name, value
         elif value is not None and not any(_same(value, neutral) for neutral in refused[name]):
-            raise _refusal(prefix + name, value, refused[name])
+            raise refusal(prefix + name, value, ", ".join(json.dumps(choice) for choice in refused[name]) or "null")
 
 
 def _same(value: object, neutral: object) -> bool:
     """Compare as JSON does: ``true`` is not 1, while 0 and 0.0 are the same number."""
     return isinstance(value, bool) == isinstance(neutral, bool) and value == neutral
-
-
-def _refusal(param: str, value: object, neutral: Neutral) -> UnsupportedFieldError:
-    allowed = ", ".join(json.dumps(choice) for choice in neutral) or "null"
-    return UnsupportedFieldError(param, AsJson(value), allowed, f"{param} is not supported yet. Leave it out.")

@@ -1,83 +1,110 @@
-"""The body of a chat completion request, field by field; strict, so that ``"8"``, ``8.0`` and ``true`` are no numbers.
+"""The fields that both generating endpoints take; strict, so that ``"8"`` and ``true`` are no numbers.
 
 What is allowed where, in words: `unmask.api.rules`.
 """
 
+from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, Tag
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+from pydantic.config import JsonDict
 
+from unmask.api.effort import Effort
+from unmask.api.format_schema import ResponseFormat
+from unmask.api.refusals import DIFFUSION, STREAM_OPTIONS
+from unmask.api.seeds import LARGEST_SEED, LEAST_SEED
+from unmask.api.strict import STRICT, described, where
 from unmask.types import StrategyName
 
 TEXT_TAG = "<text>"
 PARTS_TAG = "<parts>"
-LEAST_SEED = -(1 << 63)
-LARGEST_SEED = (1 << 63) - 1
+MOST_CHOICES = 16
 MOST_STOPS = 4
 MOST_METADATA = 16
-EXAMPLE: dict[str, JsonValue] = {
-    "model": "tiny",
-    "messages": [{"role": "user", "content": "add 12 + 30"}],
-    "max_tokens": 32,
-    "diffusion": {"max_steps": 8},
-}
+MOST_TOTAL_STEPS = 1_000_000_000
+LONGEST_KEY = 64
+LONGEST_LABEL = 512
 
-_STRICT = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+_NULL: JsonDict = {"type": "null"}
+_STREAMED: JsonDict = {"const": True}
 
 
-def _text_or_parts(value: object) -> str:
+class ServiceTier(StrEnum):
+    """The tiers of the OpenAI API. There is one here; the answer names the one asked for."""
+
+    AUTO = "auto"
+    DEFAULT = "default"
+    FLEX = "flex"
+    PRIORITY = "priority"
+    SCALE = "scale"
+    FAST = "fast"
+
+
+def text_or_parts(value: object) -> str:
+    """Tell a text from a list, as tags of a union."""
     return PARTS_TAG if isinstance(value, list) else TEXT_TAG
 
 
-class TextPart(BaseModel):
-    """A piece of a message; pieces are joined as they are."""
-
-    model_config = _STRICT
-
-    type: Literal["text"]
-    text: str
+def _whole(value: object) -> object:
+    """Take 8.0 as 8: JSON does not tell them apart, and some clients write every number so."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-_Content = Annotated[
-    Annotated[str, Tag(TEXT_TAG)] | Annotated[list[TextPart], Tag(PARTS_TAG)], Discriminator(_text_or_parts)
-]
-_Filled = Annotated[str, Field(min_length=1)]
+WHOLE = BeforeValidator(_whole)
+# Limits stand before it: behind a conversion pydantic leaves them out of the JSON Schema.
+Positive = Annotated[int, Field(ge=1), WHOLE]
+Filled = Annotated[str, Field(min_length=1)]
+Label = Annotated[str, Field(max_length=LONGEST_LABEL)]
 _Stop = Annotated[
-    Annotated[_Filled, Tag(TEXT_TAG)]
-    | Annotated[list[_Filled], Tag(PARTS_TAG), Field(min_length=1, max_length=MOST_STOPS)],
-    Discriminator(_text_or_parts),
+    Annotated[Filled, Tag(TEXT_TAG)]
+    | Annotated[list[Filled], Tag(PARTS_TAG), Field(min_length=1, max_length=MOST_STOPS)],
+    Discriminator(text_or_parts),
 ]
+_Metadata = Annotated[dict[Annotated[str, Field(max_length=LONGEST_KEY)], Label], Field(max_length=MOST_METADATA)]
 
 
-class ChatMessage(BaseModel):
-    """One message of the chat."""
+class StreamOptions(BaseModel):
+    """What a stream holds beside the answer."""
 
-    model_config = _STRICT
+    model_config = ConfigDict(**STRICT, json_schema_extra=described(STREAM_OPTIONS))
 
-    role: Literal["system", "developer", "user", "assistant"] = Field(
-        description="`developer` means the same as `system`."
+    include_usage: bool | None = Field(
+        default=None, description="Whether the stream ends with a chunk that says what the answer cost."
     )
-    content: _Content = Field(description="Text, or text parts; never empty.")
+
+
+class VllmArguments(BaseModel):
+    """The step budget as clients of vLLM name it."""
+
+    model_config = STRICT
+
+    diffusion_max_steps: Positive | None = Field(default=None, description="Another name of `diffusion.max_steps`.")
+    diffusion_canvas_length: Positive | None = Field(
+        default=None, description="Another name of `diffusion.canvas_length`."
+    )
 
 
 class DiffusionOptions(BaseModel):
     """How the answer is denoised."""
 
-    model_config = _STRICT
+    model_config = ConfigDict(**STRICT, json_schema_extra=described(DIFFUSION))
 
-    max_steps: int | None = Field(
+    max_steps: Positive | None = Field(
         default=None,
-        ge=1,
         description="Most denoise steps of one canvas, up to the model's limit in `/v1/models`.",
     )
-    max_total_steps: int | None = Field(
+    max_total_steps: Annotated[int, Field(ge=1, le=MOST_TOTAL_STEPS), WHOLE] | None = Field(
         default=None,
-        ge=1,
         description="Most denoise steps of the whole answer. By default `max_steps` times the canvases "
         "that `max_tokens` allows.",
     )
-    canvas_length: int | None = Field(
-        default=None, ge=1, description="Tokens of a canvas; one of the model's `canvas_lengths`."
+    min_steps: Positive | None = Field(
+        default=None,
+        description="Fewest denoise steps of one canvas: 1, as more are not supported yet.",
+        json_schema_extra={"maximum": 1},
+    )
+    canvas_length: Positive | None = Field(
+        default=None, description="Tokens of a canvas; one of the model's `canvas_lengths`."
     )
     strategy: Annotated[StrategyName, Field(strict=False)] | None = Field(
         default=None, description="Which positions a step reveals. By default `low_confidence`."
@@ -88,31 +115,65 @@ class DiffusionOptions(BaseModel):
         description="Threshold of the strategy: a probability, or for `entropy_bound` and `prophet` a number of "
         "nats. By default the strategy's own.",
     )
+    stream: Literal["committed", "snapshots"] | None = Field(
+        default=None,
+        description="What a stream holds, with `stream` only: each canvas when it is finished, which is the default, "
+        "or the draft after every step as well.",
+    )
 
 
-class ChatBody(BaseModel):
-    """A chat completion request. A field that is not listed here is refused, never ignored."""
+CONDITIONS: tuple[JsonDict, ...] = (
+    where("stream_options", {"type": "object"}, stream=_STREAMED),
+    where(
+        "diffusion",
+        {"type": "object", "properties": {"stream": {"type": "string"}}, "required": ["stream"]},
+        stream=_STREAMED,
+    ),
+    where(
+        "reasoning_effort",
+        {"type": "string"},
+        diffusion={"properties": {"max_steps": _NULL}},
+        num_denoising_steps=_NULL,
+        vllm_xargs={"properties": {"diffusion_max_steps": _NULL}},
+    ),
+)
+"""What the fields below ask of one another, for JSON Schemas of bodies."""
 
-    model_config = ConfigDict(**_STRICT, title="ChatCompletionRequest", json_schema_extra={"examples": [EXAMPLE]})
+
+class GeneratingBody(BaseModel):
+    """What a request for an answer may say, whatever it is an answer to."""
 
     model: str = Field(description="Name of a served model.")
-    messages: list[ChatMessage] = Field(min_length=1, description="The chat so far; the last message is the user's.")
-    max_tokens: int | None = Field(default=None, ge=1, description="Most tokens of the answer.")
-    max_completion_tokens: int | None = Field(default=None, ge=1, description="The newer name of `max_tokens`.")
+    max_tokens: Positive | None = Field(
+        default=None, description="Most tokens of the answer, up to the context length. By default the model's."
+    )
+    n: Annotated[int, Field(ge=1, le=MOST_CHOICES), WHOLE] | None = Field(
+        default=None, description="Number of answers. The first is the one without others."
+    )
     temperature: float | None = Field(
         default=None, ge=0, le=2, description="0, the default, takes the likeliest token everywhere."
     )
     top_p: float | None = Field(default=None, gt=0, le=1, description="Draws from the likeliest tokens only.")
-    seed: int | None = Field(
+    seed: Annotated[int, Field(ge=LEAST_SEED, le=LARGEST_SEED), WHOLE] | None = Field(
         default=None,
-        ge=LEAST_SEED,
-        le=LARGEST_SEED,
         description="Same seed, same answer. By default drawn for each request.",
     )
     stop: _Stop | None = Field(default=None, description="The answer ends before the first of these texts.")
-    diffusion: DiffusionOptions | None = Field(default=None, description="How the answer is denoised.")
-    num_denoising_steps: int | None = Field(default=None, ge=1, description="Another name of `diffusion.max_steps`.")
-    user: str | None = Field(default=None, description="The client's own note; changes nothing.")
-    metadata: dict[str, str] | None = Field(
-        default=None, max_length=MOST_METADATA, description="The client's own notes; they change nothing."
+    stream: bool | None = Field(default=None, description="Whether the answer is sent as events while it is made.")
+    stream_options: StreamOptions | None = Field(default=None, description="With `stream` only.")
+    response_format: ResponseFormat | None = Field(
+        default=None, description="The form that the answer is verified against; it is answered either way."
     )
+    service_tier: Annotated[ServiceTier, Field(strict=False)] | None = Field(
+        default=None, description="Named in the answer, `auto` as `default`; there is one tier."
+    )
+    reasoning_effort: Annotated[Effort, Field(strict=False)] | None = Field(
+        default=None,
+        description="The step budget in a word: an eighth (`none`, `minimal`), a quarter (`low`), half (`medium`), "
+        "three quarters (`high`) or all (`xhigh`, `max`) of the model's default steps. Not together with `max_steps`.",
+    )
+    diffusion: DiffusionOptions | None = Field(default=None, description="How the answer is denoised.")
+    num_denoising_steps: Positive | None = Field(default=None, description="Another name of `diffusion.max_steps`.")
+    vllm_xargs: VllmArguments | None = Field(default=None, description="Other names, as clients of vLLM send them.")
+    user: Label | None = Field(default=None, description="The client's own note; changes nothing.")
+    metadata: _Metadata | None = Field(default=None, description="The client's own notes; they change nothing.")

@@ -1,11 +1,23 @@
-"""From a valid body to a `Request`, within the limits of the model that is asked for."""
+"""From a valid body to a `Call`, within the limits of the model that is asked for."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import assert_never
 
-from unmask.api.schema import ChatBody, ChatMessage, DiffusionOptions
+from unmask.api.budget import asked_budget
+from unmask.api.call import Call, Delivery
+from unmask.api.chat_schema import ChatBody, ChatMessage
+from unmask.api.completion_schema import MOST_ANSWERS, CompletionBody
+from unmask.api.format_schema import PlainFormat, ResponseFormat, SchemaFormat
+from unmask.api.refusals import refusal
+from unmask.api.schema import DiffusionOptions, GeneratingBody, ServiceTier
+from unmask.api.seeds import choice_seeds
+from unmask.api.shown import AsJson
 from unmask.backend import ModelInfo, Request
 from unmask.errors import InvalidRequestError
-from unmask.types import Message, Role, Sampling, StepBudget, StrategyChoice
+from unmask.tasks.formats import AnswerFormat, JsonObject, JsonSchema
+from unmask.tasks.schema_limits import InvalidSchemaError
+from unmask.types import Message, Role, Sampling, StrategyChoice
 
 _ROLES = {
     "system": Role.SYSTEM,
@@ -15,23 +27,100 @@ _ROLES = {
 }
 
 
-def to_request(body: ChatBody, model: ModelInfo, draw_seed: Callable[[], int]) -> Request:
-    """Make the request; ``draw_seed`` is called where the client sent no seed and tokens are drawn.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """What the endpoints say in ways of their own."""
+
+    chats: tuple[tuple[Message, ...], ...]
+    echoes: tuple[str, ...]
+    max_tokens: int | None
+    top_logprobs: int | None
+
+
+def to_call(body: ChatBody | CompletionBody, model: ModelInfo, draw_seed: Callable[[], int]) -> Call:
+    """Make the call; ``draw_seed`` is called where the client sent no seed and tokens are drawn.
 
     Raises:
         InvalidRequestError: fields contradict each other or exceed what the model takes.
+        UnsupportedFieldError: fields ask together for what is not supported yet.
     """
+    match body:
+        case ChatBody():
+            asked = _asked_of_chat(body, model)
+        case CompletionBody():
+            asked = _asked_of_completion(body, model)
+        case _:
+            assert_never(body)
+    delivery = _delivery(body)
     options = body.diffusion or DiffusionOptions()
-    return Request(
+    steps = asked_budget(body, model)
+    first = Request(
         model=model.name,
-        messages=_messages(body.messages),
-        max_tokens=_max_tokens(body, model),
-        budget=_budget(body, options, model),
-        canvas_length=_canvas_length(options, model),
-        strategy=_strategy(options),
+        messages=asked.chats[0],
+        max_tokens=asked.max_tokens,
+        budget=steps.budget,
+        canvas_length=steps.canvas_length,
+        strategy=StrategyChoice(name=options.strategy or StrategyChoice().name, threshold=options.threshold),
         sampling=_sampling(body, draw_seed),
         stop=(body.stop,) if isinstance(body.stop, str) else tuple(body.stop or ()),
+        snapshots=delivery is Delivery.SNAPSHOTS,
+        top_logprobs=asked.top_logprobs,
     )
+    choices = body.n or 1
+    return Call(
+        model=model,
+        requests=tuple(request for chat in asked.chats for request in _choices(replace(first, messages=chat), choices)),
+        echoes=tuple(echo for echo in asked.echoes for _ in range(choices)),
+        delivery=delivery,
+        answer_format=_answer_format(body.response_format),
+        include_usage=body.stream_options is not None and body.stream_options.include_usage is True,
+        bucket=steps.bucket,
+        service_tier=_tier(body.service_tier),
+    )
+
+
+def _asked_of_chat(body: ChatBody, model: ModelInfo) -> _Asked:
+    if body.top_logprobs and not body.logprobs:
+        raise InvalidRequestError(
+            "top_logprobs", body.top_logprobs, "0 or null without logprobs: true", "Send logprobs: true as well."
+        )
+    return _Asked(
+        chats=(_messages(body.messages),),
+        echoes=("",),
+        max_tokens=_max_tokens(
+            ("max_tokens", body.max_tokens), ("max_completion_tokens", body.max_completion_tokens), model=model
+        ),
+        top_logprobs=(body.top_logprobs or 0) if body.logprobs else None,
+    )
+
+
+def _asked_of_completion(body: CompletionBody, model: ModelInfo) -> _Asked:
+    prompts = (body.prompt,) if isinstance(body.prompt, str) else tuple(body.prompt)
+    choices = body.n or 1
+    if len(prompts) * choices > MOST_ANSWERS:
+        raise InvalidRequestError(
+            "n",
+            choices,
+            f"1 to {MOST_ANSWERS // len(prompts)} with {len(prompts)} prompts",
+            f"A request gets at most {MOST_ANSWERS} answers: send several.",
+        )
+    if body.best_of is not None and body.best_of != choices:
+        raise refusal("best_of", body.best_of, f"{choices}, as n says")
+    if body.echo and body.logprobs is not None:
+        raise InvalidRequestError(
+            "echo", AsJson(body.echo), "false with logprobs", "Prompts have no log-probabilities: send one of the two."
+        )
+    return _Asked(
+        chats=tuple((Message(role=Role.USER, content=prompt),) for prompt in prompts),
+        echoes=prompts if body.echo else ("",) * len(prompts),
+        max_tokens=_max_tokens(("max_tokens", body.max_tokens), model=model),
+        top_logprobs=body.logprobs,
+    )
+
+
+def _choices(request: Request, count: int) -> tuple[Request, ...]:
+    seeds = choice_seeds(request.sampling.seed, count)
+    return tuple(replace(request, sampling=replace(request.sampling, seed=seed)) for seed in seeds)
 
 
 def _messages(given: list[ChatMessage]) -> tuple[Message, ...]:
@@ -51,69 +140,66 @@ def _message(given: ChatMessage, index: int) -> Message:
     content = "".join(parts)
     if not content:
         raise InvalidRequestError(
-            f"messages[{index}].content", given.content, "text or a list of text parts, not empty", "Send some text."
+            f"messages[{index}].content",
+            "a list of empty parts",
+            "text or a list of text parts, not empty",
+            "Send some text.",
         )
     return Message(role=_ROLES[given.role], content=content)
 
 
-def _max_tokens(body: ChatBody, model: ModelInfo) -> int | None:
-    given = {
-        name: value
-        for name, value in (("max_tokens", body.max_tokens), ("max_completion_tokens", body.max_completion_tokens))
-        if value is not None
-    }
-    if len(set(given.values())) > 1:
-        raise InvalidRequestError(
-            "max_tokens",
-            body.max_tokens,
-            f"{body.max_completion_tokens}, as max_completion_tokens says",
-            "They mean the same: send one of them.",
-        )
-    for name, value in given.items():
+def _max_tokens(*fields: tuple[str, int | None], model: ModelInfo) -> int | None:
+    """Return what the field says, or two fields that mean the same."""
+    given = [(name, value) for name, value in fields if value is not None]
+    if len({value for _, value in given}) > 1:
+        (name, value), (other, expected) = given
+        raise InvalidRequestError(name, value, f"{expected}, as {other} says", "They mean the same: send one of them.")
+    for name, value in given:
         if value > model.context_length:
             raise InvalidRequestError(
                 name, value, f"1 to {model.context_length}", f"The context of {model.name} holds no more."
             )
-        return value
-    return None
+    return given[0][1] if given else None
 
 
-def _budget(body: ChatBody, options: DiffusionOptions, model: ModelInfo) -> StepBudget | None:
-    alias = body.num_denoising_steps
-    if alias is not None and options.max_steps is not None and alias != options.max_steps:
-        raise InvalidRequestError(
-            "num_denoising_steps",
-            alias,
-            f"{options.max_steps}, as diffusion.max_steps says",
-            "They mean the same: send one of them.",
-        )
-    param, steps = ("num_denoising_steps", alias) if alias is not None else ("diffusion.max_steps", options.max_steps)
-    if steps is not None and steps > model.max_steps:
-        raise InvalidRequestError(param, steps, f"1 to {model.max_steps}", f"{model.name} takes no more per canvas.")
-    if steps is None and options.max_total_steps is None:
-        return None
-    return StepBudget(
-        max_steps=steps or model.default_steps_of(options.canvas_length), max_total_steps=options.max_total_steps
-    )
+def _delivery(body: GeneratingBody) -> Delivery:
+    detail = body.diffusion.stream if body.diffusion else None
+    if body.stream:
+        return Delivery(detail or Delivery.COMMITTED)
+    for param, value in (("stream_options", body.stream_options), ("diffusion.stream", detail)):
+        if value is not None:
+            shown = value if isinstance(value, str) else "sent"
+            raise InvalidRequestError(
+                param, shown, "null without stream: true", "Send stream: true as well, or leave it out."
+            )
+    return Delivery.WHOLE
 
 
-def _canvas_length(options: DiffusionOptions, model: ModelInfo) -> int | None:
-    length = options.canvas_length
-    if length is not None and length not in model.canvas_lengths:
-        raise InvalidRequestError(
-            "diffusion.canvas_length",
-            length,
-            ", ".join(map(str, model.canvas_lengths)),
-            f"{model.name} is trained on these.",
-        )
-    return length
+def _answer_format(asked: ResponseFormat | None) -> AnswerFormat | None:
+    match asked:
+        case None:
+            return None
+        case PlainFormat():
+            return JsonObject() if asked.type == "json_object" else None
+        case SchemaFormat():
+            return _schema(asked.json_schema.definition)
+        case _:
+            assert_never(asked)
 
 
-def _strategy(options: DiffusionOptions) -> StrategyChoice:
-    return StrategyChoice(name=options.strategy or StrategyChoice().name, threshold=options.threshold)
+def _schema(definition: dict[str, object]) -> JsonSchema:
+    try:
+        return JsonSchema(definition)
+    except InvalidSchemaError as error:
+        param = "response_format.json_schema.schema"
+        raise InvalidRequestError(param, AsJson(definition), error.allowed, error.reason) from error
 
 
-def _sampling(body: ChatBody, draw_seed: Callable[[], int]) -> Sampling:
+def _tier(asked: ServiceTier | None) -> str | None:
+    return ServiceTier.DEFAULT if asked is ServiceTier.AUTO else asked
+
+
+def _sampling(body: GeneratingBody, draw_seed: Callable[[], int]) -> Sampling:
     default = Sampling()
     temperature = default.temperature if body.temperature is None else body.temperature
     seed = body.seed

@@ -72,20 +72,6 @@ class Settings:
         int,
         Setting(Group.REQUESTS, Range(1_024, 1 << 30), "Longest request body; a longer one is refused with 413."),
     ] = 1 << 20
-    max_messages: Annotated[int, Setting(Group.REQUESTS, Range(1, 100_000), "Most messages in one request.")] = 1_024
-    max_choices: Annotated[int, Setting(Group.REQUESTS, Range(1, 128), "Most answers to one request, its `n`.")] = 16
-    max_schema_bytes: Annotated[
-        int,
-        Setting(Group.REQUESTS, Range(64, 1 << 20), "Longest JSON Schema in a `response_format`, written compactly."),
-    ] = 65_536
-    max_schema_depth: Annotated[
-        int,
-        Setting(
-            Group.REQUESTS,
-            Range(1, 100),
-            "Deepest nesting of objects and lists in a JSON Schema of a `response_format`.",
-        ),
-    ] = 32
 
     max_connections: Annotated[
         int,

@@ -1,10 +1,10 @@
-"""What the bytes of ``POST /v1/chat/completions`` mean."""
+"""What the bodies of the generating endpoints mean."""
 
 from collections.abc import Callable
 
 from unmask.api.call import Call
-from unmask.api.translate import to_request
-from unmask.api.validate import validate_body
+from unmask.api.translate import to_call
+from unmask.api.validate import validate_chat, validate_completion
 from unmask.backend import Backend, ModelInfo
 from unmask.errors import UnknownModelError
 
@@ -20,9 +20,14 @@ def read_chat(parsed: dict[str, object], backend: Backend, draw_seed: Callable[[
     Raises:
         InvalidRequestError: the first thing wrong with it.
     """
-    body = validate_body(parsed)
-    model = find_model(backend, body.model)
-    return Call(model=model, requests=(to_request(body, model, draw_seed),), echoes=("",))
+    body = validate_chat(parsed)
+    return to_call(body, find_model(backend, body.model), draw_seed)
+
+
+def read_completion(parsed: dict[str, object], backend: Backend, draw_seed: Callable[[], int]) -> Call:
+    """Make a call of a completion body; the same as `read_chat` otherwise."""
+    body = validate_completion(parsed)
+    return to_call(body, find_model(backend, body.model), draw_seed)
 
 
 def find_model(backend: Backend, name: str) -> ModelInfo:

@@ -1,0 +1,40 @@
+"""How models of what comes in are set up, and what their JSON Schemas say beyond the types of fields."""
+
+import json
+from collections.abc import Callable
+
+from pydantic import ConfigDict, JsonValue
+from pydantic.config import JsonDict
+
+from unmask.api.refusals import Refusals
+
+STRICT = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def described(refused: Refusals, *conditions: JsonDict) -> Callable[[JsonDict], None]:
+    """Return what completes the JSON Schema of an object.
+
+    Args:
+        refused: fields that are not supported: they are listed with the values of theirs that are taken.
+        conditions: what fields ask of one another, as schemas of their own.
+    """
+
+    def add(schema: JsonDict) -> None:
+        properties = schema["properties"]
+        assert isinstance(properties, dict), "the schema of a model lists its fields"
+        for name, neutral in refused.items():
+            taken = json.loads(json.dumps([None, *neutral]))
+            properties[name] = {"enum": taken, "description": "Not supported yet, so it may ask for nothing."}
+        if conditions:
+            schema["allOf"] = list(conditions)
+
+    return add
+
+
+def where(name: str, given: JsonDict, **others: JsonDict) -> JsonDict:
+    """Return the condition that where a field is so, others are so; one that has to be there is never null."""
+    needed: list[JsonValue] = [other for other, schema in others.items() if "const" in schema]
+    return {
+        "if": {"properties": {name: given}, "required": [name]},
+        "then": {"properties": {**others}, "required": needed},
+    }
