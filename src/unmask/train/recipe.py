@@ -68,6 +68,6 @@ def recipe(name: str, seed: int) -> Recipe:
         matrix_rate=0.02,
         vector_rate=0.003,
         rate_warm_up=50,
-        causal_weight=0.5,
+        causal_weight=0.25,
         clip=1.0,
     )
