@@ -108,8 +108,10 @@ def test_a_step_is_a_function_of_plan_and_number() -> None:
 
 
 def test_a_step_holds_targets_of_every_task() -> None:
-    """Every task type and recall have tokens to learn in a step."""
-    batches = make_step(packaged_tokenizer(), small_plan(), 0)
+    """Every task type and lesson has tokens to learn before the warm-up ends, or after it."""
+    plan = replace(small_plan(), telling_share=0.2)
+    steps = (0, plan.warm_up_steps)
+    batches = [batch for step in steps for batch in make_step(packaged_tokenizer(), plan, step)]
     tasks = {task for batch in batches for task in batch.canvas_targets.tasks.tolist()}
     assert tasks == set(range(len(task_order())))
 

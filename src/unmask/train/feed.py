@@ -23,9 +23,18 @@ from unmask.tasks.registry import all_tasks
 from unmask.tasks.spec import load_spec
 from unmask.text.tokenizer import TextTokenizer, packaged_tokenizer
 from unmask.train.batch import COPIES, FEW_COPIES, MicroBatch, make_micro_batches
-from unmask.train.document import RECALL, REPEAT, Document, item_document, recall_document, repeat_document
+from unmask.train.document import (
+    RECALL,
+    REPEAT,
+    TELLING,
+    Document,
+    item_document,
+    recall_document,
+    repeat_document,
+    telling_document,
+)
 
-LESSONS = {RECALL: recall_document, REPEAT: repeat_document}
+LESSONS = {RECALL: recall_document, REPEAT: repeat_document, TELLING: telling_document}
 
 
 class FeedError(UnmaskError):
@@ -44,6 +53,7 @@ class FeedPlan:
         documents: documents of a step.
         micro_batch_tokens: most tokens of a forward.
         recall_share: share of the documents that are lessons in recall.
+        telling_share: share of the documents that are lessons in telling, which begin after the warm-up.
         warm_up_steps: how many first steps are the warm-up.
         warm_up_documents: documents of a step of the warm-up.
         warm_up_recall: share of lessons in recall in the warm-up.
@@ -56,6 +66,7 @@ class FeedPlan:
     documents: int
     micro_batch_tokens: int
     recall_share: float
+    telling_share: float
     warm_up_steps: int
     warm_up_documents: int
     warm_up_recall: float
@@ -70,10 +81,11 @@ def step_counts(plan: FeedPlan, step: int) -> dict[str, int]:
     total = plan.warm_up_documents if warm_up else plan.documents
     recall = round(total * (plan.warm_up_recall if warm_up else plan.recall_share))
     repeat = round(total * plan.warm_up_repeat) if warm_up else 0
+    telling = 0 if warm_up else round(total * plan.telling_share)
     mixture = load_spec().mixture
-    share = (total - recall - repeat) / sum(mixture.weights)
+    share = (total - recall - repeat - telling) / sum(mixture.weights)
     counts = {task: max(1, round(share * weight)) for task, weight in zip(mixture.values, mixture.weights, strict=True)}
-    return {**counts, RECALL: recall, REPEAT: repeat}
+    return {**counts, RECALL: recall, REPEAT: repeat, TELLING: telling}
 
 
 def make_step(tokenizer: TextTokenizer, plan: FeedPlan, step: int) -> list[MicroBatch]:
