@@ -78,18 +78,19 @@ def save_picture(path: Path, picture: str) -> None:
 
 def draw(command: str, frames: tuple[Frame, ...]) -> str:
     """Draw frames one after the other, for ever, below the command that was typed."""
-    pages = [_lines(frame) for frame in frames]
-    rows = max(map(len, pages)) + 2
+    typed = _wrapped((Span(text="$ ", kind="note"), Span(text=command, kind="fixed")))
+    pages = [[(Span(text=frame.title, kind="note"),), *_wrapped(frame.spans)] for frame in frames]
     width = round(COLUMNS * CELL_PX + 2 * MARGIN_PX)
-    height = rows * LINE_PX + 2 * MARGIN_PX
+    height = (len(typed) + max(map(len, pages))) * LINE_PX + 2 * MARGIN_PX
     total = STEP_S * (len(frames) - 1) + HOLD_S
-    groups = "\n".join(_group(number, lines, len(frames)) for number, lines in enumerate(pages))
-    typed = _text(0, (Span(text="$ ", kind="note"), Span(text=command, kind="fixed")))
+    groups = "\n".join(
+        f'<g class="f{number}">\n{_texts(lines, len(typed))}\n</g>' for number, lines in enumerate(pages)
+    )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" role="img">\n'
         f"<title>{escape(command)}</title>\n"
         f"<style>\n{_style(len(frames), total)}\n</style>\n"
-        f'<rect width="{width}" height="{height}" rx="8" fill="#0d1117"/>\n{typed}\n{groups}\n</svg>\n'
+        f'<rect width="{width}" height="{height}" rx="8" fill="#0d1117"/>\n{_texts(typed, 0)}\n{groups}\n</svg>\n'
     )
 
 
@@ -115,9 +116,8 @@ def _style(count: int, total: float) -> str:
     return "\n".join([*rules, still, "@media (prefers-reduced-motion: no-preference){", *moving, "}"])
 
 
-def _group(number: int, lines: list[tuple[Span, ...]], count: int) -> str:
-    texts = "\n".join(_text(row + 1, line) for row, line in enumerate(lines))
-    return f'<g class="f{number}" data-frame="{number + 1}/{count}">\n{texts}\n</g>'
+def _texts(lines: list[tuple[Span, ...]], first: int) -> str:
+    return "\n".join(_text(first + row, line) for row, line in enumerate(lines))
 
 
 def _text(row: int, line: Iterable[Span]) -> str:
@@ -126,11 +126,11 @@ def _text(row: int, line: Iterable[Span]) -> str:
     return f'<text x="{MARGIN_PX}" y="{y}" xml:space="preserve">{spans}</text>'
 
 
-def _lines(frame: Frame) -> list[tuple[Span, ...]]:
-    """Break a frame into its title and lines of at most `COLUMNS` cells; wide characters take two."""
+def _wrapped(spans: Iterable[Span]) -> list[tuple[Span, ...]]:
+    """Break text into lines of at most `COLUMNS` cells; wide characters take two."""
     lines: list[list[Span]] = [[]]
     room = COLUMNS
-    for span in frame.spans:
+    for span in spans:
         for character in span.text:
             cells = 2 if east_asian_width(character) in "WF" else 1
             if character == "\n" or cells > room:
@@ -139,7 +139,7 @@ def _lines(frame: Frame) -> list[tuple[Span, ...]]:
             if character != "\n":
                 lines[-1].append(Span(text=character, kind=span.kind))
                 room -= cells
-    return [(Span(text=frame.title, kind="note"),), *map(_joined, lines)]
+    return [*map(_joined, lines)]
 
 
 def _joined(line: list[Span]) -> tuple[Span, ...]:
