@@ -7,7 +7,7 @@ from tests.train.small import CPU, fresh, small_plan, small_recipe
 from unmask.text.tokenizer import packaged_tokenizer
 from unmask.train.batch import MicroBatch
 from unmask.train.dense import DensePass
-from unmask.train.document import task_order
+from unmask.train.document import TELLING, task_order
 from unmask.train.feed import make_step
 from unmask.train.step import make_optimisers, make_sums, set_rates, train_step
 
@@ -66,11 +66,13 @@ def test_sums_count_every_target_of_weight_one(batches: list[MicroBatch]) -> Non
         for index in range(len(task_order())):
             targets = [getattr(batch, name) for batch in batches]
             count = sum(int(((target.tasks == index) & (target.weights == 1.0)).sum()) for target in targets)
-            assert sums[index, part, 2] == count > 0
+            assert sums[index, part, 2] == count
+            # The first step belongs to the warm-up, which has no lessons in telling.
+            assert (count > 0) == (index != task_order().index(TELLING))
             assert 0 <= sums[index, part, 1] <= count
     # A network that starts from a zero head finds all tokens equally likely.
     torch.testing.assert_close(
-        (sums[..., 0] / sums[..., 2]).mean().item(),
+        (sums[..., 0] / sums[..., 2]).nanmean().item(),
         float(torch.tensor(RECIPE.shape.vocabulary).log()),
         atol=0.01,
         rtol=0,

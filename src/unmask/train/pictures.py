@@ -12,9 +12,9 @@ from matplotlib.ticker import FuncFormatter
 from unmask.errors import CheckpointError
 from unmask.train.log import LogEntry, TaskFigures
 
-# Okabe and Ito's palette without its yellow, which is lost on white; markers tell the lines apart without colour too.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
-MARKERS = "osD^vPX*"
+# Okabe and Ito's palette, its yellow darkened for white paper; markers tell the lines apart without colour too.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999", "#7A5C00")
+MARKERS = "osD^vPX*h"
 SMOOTHED_FROM = 30
 WINDOW = 9
 
