@@ -12,6 +12,7 @@ from openai.types.chat import (
     ChatCompletionContentPartTextParam,
     ChatCompletionStreamOptionsParam,
 )
+from pydantic import ValidationError
 
 from tests.api.client import chat_body, completion_body, json_schema, user
 from unmask.api.chat_schema import MOST_MESSAGES, MOST_PARTS, ChatBody, ChatMessage, TextPart
@@ -20,7 +21,7 @@ from unmask.api.errors import UnknownFieldError, UnsupportedFieldError
 from unmask.api.format_schema import NamedSchema
 from unmask.api.refusals import CHAT, COMPLETION, DIFFUSION, MESSAGE, NAMED_SCHEMA, STREAM_OPTIONS, TEXT_PART
 from unmask.api.rules import CHAT_RULES, COMPLETION_RULES
-from unmask.api.schema import DiffusionOptions, StreamOptions, VllmArguments
+from unmask.api.schema import MOST_METADATA, DiffusionOptions, StreamOptions, VllmArguments
 from unmask.api.seeds import LARGEST_SEED, LEAST_SEED
 from unmask.api.validate import validate_chat, validate_completion
 from unmask.errors import InvalidRequestError
@@ -477,3 +478,26 @@ def test_every_field_of_the_official_clients_messages_is_decided() -> None:
     assert set(ChatCompletionStreamOptionsParam.__annotations__) <= set(StreamOptions.model_fields) | set(
         STREAM_OPTIONS
     )
+
+
+COSTLY: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("a0", {f"a{number}": 1 for number in range(1000)}),
+    ("diffusion.a0", {"diffusion": {f"a{number}": 1 for number in range(1000)}}),
+    ("messages[0].a0", {"messages": [{**user("x")[0], **{f"a{number}": 1 for number in range(1000)}}]}),
+    ("messages[0]", {"messages": [1] * MOST_MESSAGES}),
+    ("messages[0].content[0]", {"messages": user([1] * MOST_PARTS) * 3}),
+    ("metadata", {"metadata": dict.fromkeys(map(str, range(1000)), 1)}),
+    ("stop", {"stop": [1] * 1000}),
+)
+
+
+@pytest.mark.parametrize(("param", "changes"), COSTLY)
+def test_first_fault_is_enough(param: str, changes: dict[str, Any]) -> None:
+    """However much is wrong, little of it is written down: that would hold up everybody else."""
+    with pytest.raises(ValidationError) as found:
+        ChatBody.model_validate(chat_body(**changes))
+    with pytest.raises(InvalidRequestError) as told:
+        validate_chat(chat_body(**changes))
+
+    assert found.value.error_count() <= MOST_METADATA + 1
+    assert told.value.param == param

@@ -233,12 +233,15 @@ def said_of(token: int, count: int) -> TokenLogprob:
     return TokenLogprob(chosen=chosen, top=tuple(top))
 
 
+@pytest.mark.parametrize("snapshots", [False, True])
 @pytest.mark.parametrize("mode", Mode)
 @pytest.mark.parametrize("stop", [(), ("토큰",), ("셋입니다", "글 토"), ("없다",), ("세계! 한",)])
-async def test_committed_log_probabilities_join_like_the_text(mode: Mode, stop: tuple[str, ...]) -> None:
+async def test_committed_log_probabilities_join_like_the_text(
+    mode: Mode, stop: tuple[str, ...], *, snapshots: bool
+) -> None:
     """Over a stream they are those of the generation: of every token with text before the cut, and of no other."""
     backend = speaking(HANGUL)
-    request = replace(REQUEST, mode=mode, budget=None, stop=stop, top_logprobs=0)
+    request = replace(REQUEST, mode=mode, budget=None, stop=stop, top_logprobs=0, snapshots=snapshots)
     events = await events_of(backend, request)
     await backend.drain()
     generation = ended(events)

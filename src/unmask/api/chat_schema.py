@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import ConfigDict, Discriminator, Field, Tag
 
 from unmask.api.refusals import CHAT, MESSAGE, TEXT_PART
 from unmask.api.schema import (
@@ -16,14 +16,14 @@ from unmask.api.schema import (
     Positive,
     text_or_parts,
 )
-from unmask.api.strict import STRICT, described, where
+from unmask.api.strict import STRICT, Strict, described, where
 
 MOST_MESSAGES = 2_048
 MOST_PARTS = 1_024
 MOST_ALTERNATIVES = 20
 
 
-class TextPart(BaseModel):
+class TextPart(Strict):
     """A piece of a message; pieces are joined as they are."""
 
     model_config = ConfigDict(**STRICT, json_schema_extra=described(TEXT_PART))
@@ -35,6 +35,7 @@ class TextPart(BaseModel):
 _SEVERAL = Field(
     min_length=1,
     max_length=MOST_PARTS,
+    fail_fast=True,
     json_schema_extra={"contains": {"properties": {"text": {"minLength": 1}}}},
 )
 _Content = Annotated[
@@ -43,7 +44,7 @@ _Content = Annotated[
 ]
 
 
-class ChatMessage(BaseModel):
+class ChatMessage(Strict):
     """One message of the chat."""
 
     model_config = ConfigDict(**STRICT, json_schema_extra=described(MESSAGE))
@@ -66,7 +67,10 @@ class ChatBody(GeneratingBody):
     )
 
     messages: list[ChatMessage] = Field(
-        min_length=1, max_length=MOST_MESSAGES, description="The chat so far; the last message is the user's."
+        min_length=1,
+        max_length=MOST_MESSAGES,
+        fail_fast=True,
+        description="The chat so far; the last message is the user's.",
     )
     max_completion_tokens: Positive | None = Field(default=None, description="The newer name of `max_tokens`.")
     logprobs: bool | None = Field(

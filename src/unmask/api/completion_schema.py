@@ -24,7 +24,7 @@ MOST_ALTERNATIVES = 5
 
 _Prompt = Annotated[
     Annotated[Filled, Tag(TEXT_TAG)]
-    | Annotated[list[Filled], Tag(PARTS_TAG), Field(min_length=1, max_length=MOST_PROMPTS)],
+    | Annotated[list[Filled], Tag(PARTS_TAG), Field(min_length=1, max_length=MOST_PROMPTS, fail_fast=True)],
     Discriminator(text_or_parts),
 ]
 

@@ -2,10 +2,10 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import ConfigDict, Discriminator, Field, Tag
 
 from unmask.api.refusals import NAMED_SCHEMA
-from unmask.api.strict import STRICT, described
+from unmask.api.strict import STRICT, Strict, described
 from unmask.tasks.schema_limits import LONGEST_SCHEMA
 
 LONGEST_NAME = 64
@@ -14,17 +14,15 @@ PLAIN_TAG = "<plain>"
 SCHEMA_TAG = "<schema>"
 
 
-class PlainFormat(BaseModel):
+class PlainFormat(Strict):
     """Any text, or any JSON object."""
-
-    model_config = STRICT
 
     type: Literal["text", "json_object"] = Field(
         description="`text` asks nothing of the answer; `json_object` verifies that it is a JSON object."
     )
 
 
-class NamedSchema(BaseModel):
+class NamedSchema(Strict):
     """A JSON Schema and what the client calls it."""
 
     model_config = ConfigDict(**STRICT, json_schema_extra=described(NAMED_SCHEMA))
@@ -40,10 +38,8 @@ class NamedSchema(BaseModel):
     )
 
 
-class SchemaFormat(BaseModel):
+class SchemaFormat(Strict):
     """An answer that a JSON Schema allows."""
-
-    model_config = STRICT
 
     type: Literal["json_schema"]
     json_schema: NamedSchema

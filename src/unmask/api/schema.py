@@ -4,16 +4,17 @@ What is allowed where, in words: `unmask.api.rules`.
 """
 
 from enum import StrEnum
+from itertools import islice
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag
 from pydantic.config import JsonDict
 
 from unmask.api.effort import Effort
 from unmask.api.format_schema import ResponseFormat
 from unmask.api.refusals import DIFFUSION, STREAM_OPTIONS
 from unmask.api.seeds import LARGEST_SEED, LEAST_SEED
-from unmask.api.strict import STRICT, described, where
+from unmask.api.strict import STRICT, Strict, described, where
 from unmask.types import StrategyName
 
 TEXT_TAG = "<text>"
@@ -50,6 +51,12 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+def _one_too_many(value: object) -> object:
+    """Leave no more labels than it takes to be too many: each may be an error, and errors take time."""
+    many = isinstance(value, dict) and len(value) > MOST_METADATA
+    return dict(islice(value.items(), MOST_METADATA + 1)) if many else value
+
+
 WHOLE = BeforeValidator(_whole)
 # Limits stand before it: behind a conversion pydantic leaves them out of the JSON Schema.
 Positive = Annotated[int, Field(ge=1), WHOLE]
@@ -57,13 +64,17 @@ Filled = Annotated[str, Field(min_length=1)]
 Label = Annotated[str, Field(max_length=LONGEST_LABEL)]
 _Stop = Annotated[
     Annotated[Filled, Tag(TEXT_TAG)]
-    | Annotated[list[Filled], Tag(PARTS_TAG), Field(min_length=1, max_length=MOST_STOPS)],
+    | Annotated[list[Filled], Tag(PARTS_TAG), Field(min_length=1, max_length=MOST_STOPS, fail_fast=True)],
     Discriminator(text_or_parts),
 ]
-_Metadata = Annotated[dict[Annotated[str, Field(max_length=LONGEST_KEY)], Label], Field(max_length=MOST_METADATA)]
+_Metadata = Annotated[
+    dict[Annotated[str, Field(max_length=LONGEST_KEY)], Label],
+    Field(max_length=MOST_METADATA),
+    BeforeValidator(_one_too_many),
+]
 
 
-class StreamOptions(BaseModel):
+class StreamOptions(Strict):
     """What a stream holds beside the answer."""
 
     model_config = ConfigDict(**STRICT, json_schema_extra=described(STREAM_OPTIONS))
@@ -73,10 +84,8 @@ class StreamOptions(BaseModel):
     )
 
 
-class VllmArguments(BaseModel):
+class VllmArguments(Strict):
     """The step budget as clients of vLLM name it."""
-
-    model_config = STRICT
 
     diffusion_max_steps: Positive | None = Field(default=None, description="Another name of `diffusion.max_steps`.")
     diffusion_canvas_length: Positive | None = Field(
@@ -84,7 +93,7 @@ class VllmArguments(BaseModel):
     )
 
 
-class DiffusionOptions(BaseModel):
+class DiffusionOptions(Strict):
     """How the answer is denoised."""
 
     model_config = ConfigDict(**STRICT, json_schema_extra=described(DIFFUSION))
@@ -140,7 +149,7 @@ CONDITIONS: tuple[JsonDict, ...] = (
 """What the fields below ask of one another, for JSON Schemas of bodies."""
 
 
-class GeneratingBody(BaseModel):
+class GeneratingBody(Strict):
     """What a request for an answer may say, whatever it is an answer to."""
 
     model: str = Field(description="Name of a served model.")

@@ -3,12 +3,31 @@
 import json
 from collections.abc import Callable
 
-from pydantic import ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue, model_validator
 from pydantic.config import JsonDict
 
 from unmask.api.refusals import Refusals
 
 STRICT = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Strict(BaseModel):
+    """An object of a body. However many unknown fields it is sent, one of them is an error: each would take its time.
+
+    Lists stop at their first error for the same reason (``fail_fast``).
+    """
+
+    model_config = STRICT
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_unknown(cls, given: object) -> object:
+        if not isinstance(given, dict):
+            return given
+        known = {field.alias or name for name, field in cls.model_fields.items()}
+        others = [name for name in given if name not in known]
+        surplus = frozenset(others[1:])
+        return {name: value for name, value in given.items() if name not in surplus} if surplus else given
 
 
 def described(refused: Refusals, *conditions: JsonDict) -> Callable[[JsonDict], None]:

@@ -48,18 +48,24 @@ class _Relay:
         self._sent = 0
 
     def stepped(self, sequence: Sequence) -> None:
-        self._send(Notice(kind=Kind.STEPPED, text=sequence.text, entry=sequence.last_step))
+        self._happened(Kind.STEPPED, sequence, entry=sequence.last_step)
 
     def grown(self, sequence: Sequence) -> None:
-        logprobs = tuple(sequence.logprobs[self._sent :])
-        self._sent += len(logprobs)
-        self._send(Notice(kind=Kind.GROWN, text=sequence.text, logprobs=logprobs))
+        self._happened(Kind.GROWN, sequence)
 
     def ended(self, sequence: Sequence) -> None:
-        self._send(Notice(kind=Kind.ENDED, text=sequence.text, sequence=sequence))
+        self._happened(Kind.ENDED, sequence, ended=sequence)
 
     def refused(self, error: Exception) -> None:
         self._send(error)
+
+    def _happened(
+        self, kind: Kind, sequence: Sequence, *, entry: StepTrace | None = None, ended: Sequence | None = None
+    ) -> None:
+        # Of every kind, as text and log-probabilities belong together: a step that ends a canvas is told of first.
+        logprobs = tuple(sequence.logprobs[self._sent :])
+        self._sent += len(logprobs)
+        self._send(Notice(kind=kind, text=sequence.text, logprobs=logprobs, entry=entry, sequence=ended))
 
     def _send(self, notice: Notice | Exception) -> None:
         # A loop that was closed meanwhile has nobody left to tell.
