@@ -145,6 +145,7 @@ def test_url_of_ipv6_is_bracketed() -> None:
 
 
 PROGRAM = """
+import gc
 import sys
 from rich.console import Console
 from unmask.cli.entry import run
@@ -152,7 +153,9 @@ from unmask.cli.tools import Tools
 from unmask.testing.fake_backend import FakeBackend
 def tools():
     return Tools(out=Console(), err=Console(stderr=True), make_backend=lambda _: FakeBackend(step_s=0.15))
-sys.exit(run(["serve", "--port", "0"], tools))
+code = run(["serve", "--port", "0"], tools)
+assert gc.get_freeze_count() > 10_000, "the process ends without a search through all that it loaded"
+sys.exit(code)
 """
 
 

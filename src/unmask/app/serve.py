@@ -1,6 +1,7 @@
 """Runs a server from its settings to its end."""
 
 import asyncio
+import gc
 import socket
 from collections.abc import Callable
 
@@ -73,6 +74,9 @@ async def _serve(
         new_id=chance.new_id,
         say=lambda text: console.print(text, highlight=False, markup=False),
     )
+    # What is loaded by now stays to the end. Neither collections meanwhile nor the one at exit, which with torch take
+    # seconds on a busy machine, need look through it.
+    gc.freeze()
     print_banner(console, url_of(listener), backend.models())
     return await server.serve_all(listener)
 
