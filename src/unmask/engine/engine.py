@@ -8,10 +8,12 @@ import torch
 
 from unmask.engine.adapter import Adapter
 from unmask.engine.runner import RowRunner
-from unmask.engine.signals import INFINITY, Draw, Flags, Ints, Needs, Signals, observe, spread
+from unmask.engine.signals import INFINITY, Draw, Ints, Needs, Signals, observe, spread
 from unmask.engine.strategies.base import CanvasView
 from unmask.engine.strategies.registry import make_strategy
 from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Plan, RowResult, StepRecord, TokenResult
+
+Tokens = tuple[int, ...]
 
 TRACED = Needs(entropy=True)
 DECODING = -1
@@ -56,25 +58,27 @@ class Engine:
     def _denoise(self, task: CanvasTask, signals: Signals) -> CanvasResult:
         before = np.array(task.tokens, dtype=np.int64)
         signals = spread(signals, task.asked, before)
-        draft = np.where(before == self.adapter.mask, signals.tokens, before)
-        after, state = before, task.state
+        draft = tuple(np.where(before == self.adapter.mask, signals.tokens, before).tolist())
+        after, state = task.tokens, task.state
         last = task.steps_left == 1
         # A draft that a request starts from may have converged already.
-        if not last and not self._converged(before, task.limit):
+        if not last and not self._converged(after, task.limit):
             after, state = self._stepped(task, self._view(task, before, draft), signals)
         converged = self._converged(after, task.limit)
         draft = self._closed(draft)
         if converged or last:
             after = draft
         return CanvasResult(
-            tokens=tuple(after.tolist()),
+            tokens=after,
             finished=converged or last,
             converged=converged,
             state=state,
-            record=_record(draft, after != self.adapter.mask, signals) if task.trace else None,
+            record=_record(draft, tuple(token != self.adapter.mask for token in after), signals)
+            if task.trace
+            else None,
         )
 
-    def _stepped(self, task: CanvasTask, view: CanvasView, signals: Signals) -> tuple[Ints, object]:
+    def _stepped(self, task: CanvasTask, view: CanvasView, signals: Signals) -> tuple[Tokens, object]:
         """Let the strategy reveal and reopen positions."""
         update = self._strategy(task.strategy).step(view, signals, task.state)
         revealed = update.revealed & view.candidates
@@ -82,42 +86,46 @@ class Engine:
         after = np.where(revealed, signals.tokens, view.tokens)
         if update.reopened is not None:
             after[update.reopened & ~view.frozen & ~view.open] = self.adapter.mask
-        return after, update.state
+        return tuple(after.tolist()), update.state
 
-    def _view(self, task: CanvasTask, before: Ints, draft: Ints) -> CanvasView:
+    def _view(self, task: CanvasTask, before: Ints, draft: Tokens) -> CanvasView:
         is_open = before == self.adapter.mask
-        places = np.arange(len(before))
+        candidates = is_open.copy()
+        candidates[self._horizon(draft, task.limit) :] = False
+        frozen = np.zeros_like(is_open)
+        frozen[list(task.frozen)] = True
         return CanvasView(
             tokens=before,
             open=is_open,
-            candidates=is_open & (places < self._horizon(draft, task.limit)),
-            frozen=np.isin(places, list(task.frozen)),
+            candidates=candidates,
+            frozen=frozen,
             step=task.step,
             steps_left=task.steps_left,
         )
 
-    def _horizon(self, tokens: Ints, limit: int) -> int:
+    def _horizon(self, tokens: Tokens, limit: int) -> int:
         """Return how many positions matter: up to and including the first end token, within the limit."""
-        ends = np.flatnonzero(tokens[:limit] == self.adapter.end)
-        return int(ends[0]) + 1 if len(ends) else limit
+        end = self.adapter.end
+        return tokens.index(end) + 1 if end in tokens[:limit] else limit
 
-    def _converged(self, tokens: Ints, limit: int) -> bool:
+    def _converged(self, tokens: Tokens, limit: int) -> bool:
         """Tell whether no mask stands before the first fixed end token, nor within the limit where none is fixed."""
-        return not (tokens[: self._horizon(tokens, limit)] == self.adapter.mask).any()
+        return self.adapter.mask not in tokens[: self._horizon(tokens, limit)]
 
-    def _closed(self, tokens: Ints) -> Ints:
+    def _closed(self, tokens: Tokens) -> Tokens:
         """Fill everything after the first end token with end tokens."""
-        ends = np.flatnonzero(tokens == self.adapter.end)
-        if len(ends):
-            tokens[ends[0] :] = self.adapter.end
-        return tokens
+        end = self.adapter.end
+        if end not in tokens:
+            return tokens
+        kept = tokens.index(end)
+        return tokens[:kept] + (end,) * (len(tokens) - kept)
 
 
-def _record(draft: Ints, fixed: Flags, signals: Signals) -> StepRecord:
+def _record(draft: Tokens, fixed: tuple[bool, ...], signals: Signals) -> StepRecord:
     assert signals.entropy is not None, "traced rows ask for entropy"
     return StepRecord(
-        draft=tuple(draft.tolist()),
-        fixed=tuple(fixed.tolist()),
+        draft=draft,
+        fixed=fixed,
         confidence=tuple(signals.probability.tolist()),
         entropy=tuple(signals.entropy.tolist()),
     )
