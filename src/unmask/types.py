@@ -27,6 +27,13 @@ class Mode(StrEnum):
     AUTOREGRESSIVE = "autoregressive"
 
 
+class Precision(StrEnum):
+    """The type of numbers that a model's products, attention and pages are in."""
+
+    FLOAT32 = "float32"
+    BFLOAT16 = "bfloat16"
+
+
 class StrategyName(StrEnum):
     """Which positions a denoise step reveals; each is described where it is implemented."""
 

@@ -53,7 +53,7 @@ def row_operations(network: Network, row: Row) -> float:
     tokens, end = appended + canvas, row.start + appended + canvas
     projecting = 6.0 * shape.width**2
     finishing = 2.0 * shape.width**2 + 4.0 * shape.width * shape.hidden
-    seen = canvas * end + sum(range(row.start + 1, row.start + appended + 1))
+    seen = canvas * end + appended * (2 * row.start + appended + 1) / 2
     earlier = (shape.layers - 1) * (tokens * (projecting + finishing) + 4.0 * seen * shape.width)
     last = tokens * projecting + asked * (finishing + 4.0 * end * shape.width + 2.0 * shape.width * shape.vocabulary)
     return earlier + last

@@ -10,11 +10,13 @@ from torch import Tensor
 from unmask.engine.adapter import Adapter
 from unmask.engine.logprobs import fixed_tokens
 from unmask.engine.runner import RowRunner
-from unmask.engine.signals import INFINITY, Draw, Flags, Ints, Needs, Signals, observe, spread
+from unmask.engine.signals import INFINITY, Draw, Ints, Needs, Signals, observe, spread
 from unmask.engine.strategies.base import CanvasView
 from unmask.engine.strategies.registry import make_strategy
 from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Plan, RowFailure, RowResult, TokenResult
 from unmask.types import FixedToken, StepTrace
+
+Tokens = tuple[int, ...]
 
 TRACED = Needs(entropy=True)
 DECODING = -1
@@ -65,40 +67,42 @@ class Engine:
     def _denoise(self, task: CanvasTask, signals: Signals, logits: Tensor) -> CanvasResult:
         before = np.array(task.tokens, dtype=np.int64)
         signals = spread(signals, task.asked, before)
-        draft = np.where(before == self.adapter.mask, signals.tokens, before)
-        after, state = before, task.state
+        draft = tuple(np.where(before == self.adapter.mask, signals.tokens, before).tolist())
+        after, state = task.tokens, task.state
         last = task.steps_left == 1
         # A draft that a request starts from may have converged already.
-        if not last and not self._converged(before, task.limit):
+        if not last and not self._converged(after, task.limit):
             after, state = self._stepped(task, self._view(task, before, draft), signals)
         converged = self._converged(after, task.limit)
         draft = self._closed(draft)
         if converged or last:
             after = draft
         return CanvasResult(
-            tokens=tuple(after.tolist()),
+            tokens=after,
             finished=converged or last,
             converged=converged,
             state=state,
-            record=_record(task, draft, after != self.adapter.mask, signals) if task.trace else None,
+            record=_record(task, draft, tuple(token != self.adapter.mask for token in after), signals)
+            if task.trace
+            else None,
             logprobs=() if task.top_logprobs is None else self._logprobs(task, after, logits, task.top_logprobs),
         )
 
-    def _logprobs(self, task: CanvasTask, after: Ints, logits: Tensor, count: int) -> tuple[FixedToken | None, ...]:
+    def _logprobs(self, task: CanvasTask, after: Tokens, logits: Tensor, count: int) -> tuple[FixedToken | None, ...]:
         """Score what the step has fixed and may become output; what a draft gave stands from the first step on."""
         asked = np.array(task.asked, dtype=np.int64)
         was_open = np.array(task.tokens, dtype=np.int64)[asked] == self.adapter.mask
-        is_open = after[asked] == self.adapter.mask
+        tokens = np.array(after, dtype=np.int64)[asked]
         # Behind the end of a finished canvas is nothing that becomes output.
-        until = task.limit if (after == self.adapter.mask).any() else self._horizon(after, task.limit)
-        rows = np.flatnonzero((was_open | (task.step == 0)) & ~is_open & (asked < until))
-        found = fixed_tokens(logits[torch.from_numpy(rows)], after[asked[rows]], count)
+        until = task.limit if self.adapter.mask in after else self._horizon(after, task.limit)
+        rows = np.flatnonzero((was_open | (task.step == 0)) & (tokens != self.adapter.mask) & (asked < until))
+        found = fixed_tokens(logits[torch.from_numpy(rows)], tokens[rows], count)
         scored: list[FixedToken | None] = [None] * len(after)
         for place, token in zip(asked[rows].tolist(), found, strict=True):
             scored[place] = token
         return tuple(scored)
 
-    def _stepped(self, task: CanvasTask, view: CanvasView, signals: Signals) -> tuple[Ints, object]:
+    def _stepped(self, task: CanvasTask, view: CanvasView, signals: Signals) -> tuple[Tokens, object]:
         """Let the strategy reveal and reopen positions."""
         update = self._strategy(task.strategy).step(view, signals, task.state)
         revealed = update.revealed & view.candidates
@@ -106,35 +110,39 @@ class Engine:
         after = np.where(revealed, signals.tokens, view.tokens)
         if update.reopened is not None:
             after[update.reopened & ~view.frozen & ~view.open] = self.adapter.mask
-        return after, update.state
+        return tuple(after.tolist()), update.state
 
-    def _view(self, task: CanvasTask, before: Ints, draft: Ints) -> CanvasView:
+    def _view(self, task: CanvasTask, before: Ints, draft: Tokens) -> CanvasView:
         is_open = before == self.adapter.mask
-        places = np.arange(len(before))
+        candidates = is_open.copy()
+        candidates[self._horizon(draft, task.limit) :] = False
+        frozen = np.zeros_like(is_open)
+        frozen[list(task.frozen)] = True
         return CanvasView(
             tokens=before,
             open=is_open,
-            candidates=is_open & (places < self._horizon(draft, task.limit)),
-            frozen=np.isin(places, list(task.frozen)),
+            candidates=candidates,
+            frozen=frozen,
             step=task.step,
             steps_left=task.steps_left,
         )
 
-    def _horizon(self, tokens: Ints, limit: int) -> int:
+    def _horizon(self, tokens: Tokens, limit: int) -> int:
         """Return how many positions matter: up to and including the first end token, within the limit."""
-        ends = np.flatnonzero(tokens[:limit] == self.adapter.end)
-        return int(ends[0]) + 1 if len(ends) else limit
+        end = self.adapter.end
+        return tokens.index(end) + 1 if end in tokens[:limit] else limit
 
-    def _converged(self, tokens: Ints, limit: int) -> bool:
+    def _converged(self, tokens: Tokens, limit: int) -> bool:
         """Tell whether no mask stands before the first fixed end token, nor within the limit where none is fixed."""
-        return not (tokens[: self._horizon(tokens, limit)] == self.adapter.mask).any()
+        return self.adapter.mask not in tokens[: self._horizon(tokens, limit)]
 
-    def _closed(self, tokens: Ints) -> Ints:
+    def _closed(self, tokens: Tokens) -> Tokens:
         """Fill everything after the first end token with end tokens."""
-        ends = np.flatnonzero(tokens == self.adapter.end)
-        if len(ends):
-            tokens[ends[0] :] = self.adapter.end
-        return tokens
+        end = self.adapter.end
+        if end not in tokens:
+            return tokens
+        kept = tokens.index(end)
+        return tokens[:kept] + (end,) * (len(tokens) - kept)
 
 
 def _decoded(task: DecodeTask, signals: Signals, logits: Tensor) -> TokenResult:
@@ -142,14 +150,14 @@ def _decoded(task: DecodeTask, signals: Signals, logits: Tensor) -> TokenResult:
     return TokenResult(token=int(signals.tokens[0]), logprobs=logprobs)
 
 
-def _record(task: CanvasTask, draft: Ints, fixed: Flags, signals: Signals) -> StepTrace:
+def _record(task: CanvasTask, draft: Tokens, fixed: tuple[bool, ...], signals: Signals) -> StepTrace:
     assert signals.entropy is not None, "traced rows ask for entropy"
     return StepTrace(
         canvas=task.index,
         step=task.step,
         max_steps=task.step + task.steps_left,
-        draft=tuple(draft.tolist()),
-        fixed=tuple(fixed.tolist()),
+        draft=draft,
+        fixed=fixed,
         confidence=tuple(signals.probability.tolist()),
         entropy=tuple(signals.entropy.tolist()),
     )

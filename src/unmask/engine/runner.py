@@ -4,13 +4,14 @@ Tokens of all rows are one flat matrix, so nothing is padded outside attention.
 Keys and values live in pages; a canvas writes its own where its tokens will be
 committed, and writes them again every step. Attention runs over groups of rows
 whose queries and keys round up to the same lengths. Those lengths depend on a
-row alone, never on its peers: that, and a floor on the number of rows of a
-matrix product, is what makes a row's logits the same in any batch. The last
-layer is finished only where logits are asked for.
+row alone, never on its peers: that, and products whose rows do not depend on
+each other, is what makes a row's logits the same in any batch. The last layer
+is finished only where logits are asked for.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import NamedTuple, Protocol, assert_never, cast
 
 import numpy as np
@@ -19,15 +20,29 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from unmask.engine.network import Block, Network
+from unmask.engine.layer import Layer, turn_table
+from unmask.engine.matrix import Matrix
+from unmask.engine.network import Block, Network, normalise
 from unmask.plan import CanvasTask, DecodeTask, Row
+from unmask.types import Precision
 
 Ints = NDArray[np.int64]
 
-# Matrix products of fewer rows take other kernels, whose last bits differ.
-MIN_TOKENS = 8
 QUERY_LENGTHS = (8, 16, 32, 64, 96, 128, 160, 192, 256, 384, 512, 768, 1024)
-KEY_LENGTHS = (64, 96, 128, 160, 192, 256, 320, 384, 512, 640, 768, 1024)
+# MKL, which attention runs on, sums over keys in blocks of 192, but over 256 or 320 in two halves: a token would
+# differ in its last bits with the length of the chunk that it came in.
+KEY_LENGTHS = (64, 96, 128, 160, 192, 384, 512, 640, 768, 1024)
+
+
+def dtype_of(precision: Precision) -> torch.dtype:
+    """Return torch's type of a precision."""
+    match precision:
+        case Precision.FLOAT32:
+            return torch.float32
+        case Precision.BFLOAT16:
+            return torch.bfloat16
+        case _:
+            assert_never(precision)
 
 
 def round_up(length: int, ladder: Sequence[int]) -> int:
@@ -89,52 +104,54 @@ class _Span:
 
 
 class _Member(NamedTuple):
-    """A row in a group: its first query's place among the tokens, and how many keys each query sees."""
+    """A row and its first token's place among all tokens."""
 
     span: _Span
     first: int
-    limits: Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Group:
-    """Rows of one attention call: which tokens ask, which slots hold keys, what is hidden.
+    """Rows of one attention call.
 
-    ``queries`` is ``[rows, queries]``; where ``real`` is false it is padding,
-    and without ``real`` it is an unbroken run of tokens.
+    Attributes:
+        rows: how many.
+        slots: of their keys, ``[rows × keys]``.
+        bias: hides keys, ``[rows, 1, queries, keys]``.
+        asking: the token of each query, ``[rows × queries]``; padding repeats a row's last one.
+        answers: the query of each token, in the order of tokens.
     """
 
+    rows: int
     slots: Tensor
     bias: Tensor
-    queries: Tensor
-    real: Tensor | None
-
-    def gather(self, tokens: Tensor) -> Tensor:
-        """Return ``[rows, queries, ...]`` of flat tokens."""
-        return tokens[self.queries] if self.real is not None else self._slice(tokens)
-
-    def scatter(self, values: Tensor, tokens: Tensor) -> None:
-        """Write ``[rows, queries, ...]`` into flat tokens."""
-        if self.real is None:
-            self._slice(tokens).copy_(values)
-        else:
-            tokens[self.queries[self.real]] = values[self.real]
-
-    def _slice(self, tokens: Tensor) -> Tensor:
-        start = int(self.queries[0, 0])
-        return tokens[start : start + self.queries.numel()].view(*self.queries.shape, *tokens.shape[1:])
+    asking: Ints
+    answers: Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Layout:
+    """A forward's tokens, row by row in the order of groups, and what goes where.
+
+    Attributes:
+        tokens: ids.
+        positions: in their sequences.
+        canvas_positions: in their canvases, −1 elsewhere.
+        slots: where their keys and values go.
+        groups: of rows.
+        asking: the token of each query of all groups.
+        answers: the query of each token.
+        asked: tokens whose logits are wanted.
+    """
+
     tokens: Tensor
     positions: Tensor
     canvas_positions: Tensor
     slots: Tensor
     groups: tuple[_Group, ...]
+    asking: Tensor
+    answers: Tensor
     asked: Tensor
-    asked_groups: tuple[_Group, ...]
-    count: int
 
 
 class RowRunner(Protocol):
@@ -149,16 +166,27 @@ class RowRunner(Protocol):
 
 
 class Runner:
-    """Runs rows over a network and its KV pages, on the processor."""
+    """Runs rows over a network and its KV pages, on the processor.
 
-    def __init__(self, network: Network, *, pages: int, page_size: int) -> None:
+    In bfloat16 the layers' products and attention are, and so are the pages;
+    the residual stream, norms and logits stay in single precision.
+    """
+
+    def __init__(
+        self, network: Network, *, pages: int, page_size: int, precision: Precision = Precision.FLOAT32
+    ) -> None:
         shape = network.shape
+        dtype = dtype_of(precision)
         self.network = network.eval()
         self.page_size = page_size
-        # The last slot belongs to no page: padding reads and writes it, and nobody else sees it.
+        self._heads, self._head_width = shape.heads, shape.head_width
+        self._layers = [Layer(cast("Block", block), dtype) for block in network.blocks]
+        self._head = Matrix(network.head.weight)
+        self._turns = turn_table(network.cosine, network.sine)
+        # The last slot belongs to no page: padded keys are read from it.
         self._spare = pages * page_size
         # Keys and values side by side: one write and one read fetch both.
-        self._pool = torch.zeros(shape.layers, self._spare + 1, 2, shape.heads, shape.head_width)
+        self._pool = torch.zeros(shape.layers, self._spare + 1, 2 * shape.width, dtype=dtype)
 
     @torch.inference_mode()
     def forward(self, rows: Sequence[Row]) -> Tensor:
@@ -167,100 +195,80 @@ class Runner:
         Rows without a task contribute none.
         """
         layout = self._lay_out(rows)
-        network = self.network
-        hidden = network.embed(layout.tokens, layout.canvas_positions)
-        cosine, sine = network.cosine[layout.positions], network.sine[layout.positions]
-        last = len(network.blocks) - 1
-        for index, module in enumerate(network.blocks):
-            block = cast("Block", module)
-            query, key, value = block.project(hidden, cosine, sine)
-            self._pool[index].index_copy_(0, layout.slots, torch.stack((key, value), 1))
-            if index < last:
-                hidden = block.finish(hidden, self._attend(index, query, layout.groups))
-            else:
-                query, hidden = query[layout.asked], hidden[layout.asked]
-                hidden = block.finish(hidden, self._attend(index, query, layout.asked_groups))
-        return network.logits(hidden)[: layout.count]
+        hidden = self.network.embed(layout.tokens, layout.canvas_positions)
+        turns = self._turns[layout.positions]
+        answers = layout.answers
+        for index, (layer, pool) in enumerate(zip(self._layers, self._pool, strict=True)):
+            query, kept = layer.project(hidden, turns)
+            pool[layout.slots] = kept.to(pool.dtype)
+            attended = self._attend(query.to(pool.dtype), pool, layout)
+            if index == len(self._layers) - 1:
+                hidden, answers = hidden[layout.asked], answers[layout.asked]
+            hidden = layer.finish(hidden, attended.index_select(0, answers))
+        return self._head(normalise(hidden))
 
-    def _attend(self, layer: int, query: Tensor, groups: tuple[_Group, ...]) -> Tensor:
-        attended = torch.zeros_like(query)
-        for group in groups:
-            keys, values = self._pool[layer][group.slots].transpose(1, 3).unbind(2)
-            asked = group.gather(query).transpose(1, 2)
-            found = F.scaled_dot_product_attention(asked, keys, values, attn_mask=group.bias, scale=1.0)
-            group.scatter(found.transpose(1, 2), attended)
-        return attended
+    def _attend(self, query: Tensor, pool: Tensor, layout: _Layout) -> Tensor:
+        """Return what queries ``[tokens, width]`` find, group after group, ``[queries, width]``."""
+        asking = query.index_select(0, layout.asking).split([len(group.asking) for group in layout.groups])
+        found: list[Tensor] = []
+        for group, part in zip(layout.groups, asking, strict=True):
+            kept = pool.index_select(0, group.slots).view(group.rows, -1, 2, self._heads, self._head_width)
+            keys, values = kept.transpose(1, 3).unbind(2)
+            queries = part.view(group.rows, -1, self._heads, self._head_width).transpose(1, 2)
+            attended = F.scaled_dot_product_attention(queries, keys, values, attn_mask=group.bias, scale=1.0)
+            found.append(attended.transpose(1, 2).reshape(part.shape))
+        return torch.cat(found)
 
     def _lay_out(self, rows: Sequence[Row]) -> _Layout:
         spans = [_Span.of(row, self.page_size) for row in rows]
-        # Rows of a group lie side by side, so that a full group is a slice of the tokens.
         order = sorted(range(len(spans)), key=lambda index: spans[index].rungs)
         firsts = [0] * len(spans)
         count = 0
         for index in order:
             firsts[index] = count
             count += len(spans[index].limits)
-        ranked = [spans[index] for index in order]
-        missing = max(0, MIN_TOKENS - count)
-        asked = np.concatenate([firsts[index] + span.asked for index, span in enumerate(spans)])
+        ranked = [_Member(spans[index], firsts[index]) for index in order]
+        groups = tuple(
+            self._group(rungs, tuple(members)) for rungs, members in groupby(ranked, lambda member: member.span.rungs)
+        )
+        ends = np.cumsum([0, *(len(group.asking) for group in groups)])
         return _Layout(
-            tokens=_flat([(*span.row.append, *span.canvas) for span in ranked], missing, 0),
-            positions=_flat([np.arange(span.row.start, len(span.slots)) for span in ranked], missing, 0),
+            tokens=_flat([(*span.row.append, *span.canvas) for span, _ in ranked]),
+            positions=_flat([np.arange(span.row.start, len(span.slots)) for span, _ in ranked]),
             canvas_positions=_flat(
-                [(*(-1 for _ in span.row.append), *range(len(span.canvas))) for span in ranked], missing, -1
+                [(-1,) * len(span.row.append) + tuple(range(len(span.canvas))) for span, _ in ranked]
             ),
-            slots=_flat([span.slots[span.row.start :] for span in ranked], missing, self._spare),
-            groups=self._groups([_Member(spans[index], firsts[index], spans[index].limits) for index in order]),
-            asked=_flat([asked], max(0, MIN_TOKENS - len(asked)), 0),
-            asked_groups=self._groups(_asked_members(spans)),
-            count=len(asked),
+            slots=_flat([span.slots[span.row.start :] for span, _ in ranked]),
+            groups=groups,
+            asking=_flat([group.asking for group in groups]),
+            answers=_flat([end + group.answers for end, group in zip(ends, groups, strict=False)]),
+            asked=_flat([firsts[index] + span.asked for index, span in enumerate(spans)]),
         )
 
-    def _groups(self, members: Sequence[_Member]) -> tuple[_Group, ...]:
-        """Group members by rounded lengths."""
-        groups: dict[tuple[int, int], list[_Member]] = {}
-        for member in members:
-            rungs = round_up(len(member.limits), QUERY_LENGTHS), member.span.rungs[1]
-            groups.setdefault(rungs, []).append(member)
-        return tuple(self._group(*lengths, group) for lengths, group in groups.items())
-
-    def _group(self, query_length: int, key_length: int, members: Sequence[_Member]) -> _Group:
+    def _group(self, rungs: tuple[int, int], members: Sequence[_Member]) -> _Group:
+        query_length, key_length = rungs
         slots = np.full((len(members), key_length), self._spare, dtype=np.int64)
-        limits = np.ones((len(members), query_length), dtype=np.int64)
-        queries = np.zeros((len(members), query_length), dtype=np.int64)
-        real = np.zeros((len(members), query_length), dtype=np.bool_)
-        for index, (span, first, seen) in enumerate(members):
-            count = len(seen)
+        limits = np.empty((len(members), query_length), dtype=np.int64)
+        asking = np.empty((len(members), query_length), dtype=np.int64)
+        places = np.arange(query_length)
+        for index, (span, first) in enumerate(members):
+            queries = np.minimum(places, len(span.limits) - 1)
             slots[index, : len(span.slots)] = span.slots
-            limits[index, :count] = seen
-            queries[index, :count] = np.arange(first, first + count)
-            real[index, :count] = True
+            limits[index] = span.limits[queries]
+            asking[index] = first + queries
         # Canvases see the same keys from every position: one line of the bias serves them all.
         lines = limits if (limits != limits[:, :1]).any() else limits[:, :1]
-        hidden = torch.from_numpy(np.arange(key_length) >= lines[:, None, :, None])
-        bias = torch.zeros(hidden.shape).masked_fill_(hidden, float("-inf")).expand(-1, -1, query_length, -1)
-        start = int(queries[0, 0])
-        is_slice = bool(real.all()) and bool((queries.ravel() == np.arange(start, start + queries.size)).all())
+        bias = np.where(np.arange(key_length) < lines[:, None, :, None], np.float32(0), -np.float32("inf"))
+        counts = [np.arange(len(span.limits)) for span, _ in members]
         return _Group(
-            slots=torch.from_numpy(slots),
-            bias=bias,
-            queries=torch.from_numpy(queries),
-            real=None if is_slice else torch.from_numpy(real),
+            rows=len(members),
+            slots=torch.from_numpy(slots.ravel()),
+            bias=torch.from_numpy(bias).expand(-1, -1, query_length, -1),
+            asking=asking.ravel(),
+            answers=np.concatenate([index * query_length + count for index, count in enumerate(counts)]),
         )
 
 
-def _flat(parts: Sequence[Ints | Sequence[int]], missing: int, fill: int) -> Tensor:
-    """Join parts and pad them with ``missing`` times ``fill``."""
-    joined = np.concatenate([*(np.asarray(part, dtype=np.int64) for part in parts), np.full(missing, fill)])
-    return torch.from_numpy(joined)
-
-
-def _asked_members(spans: Sequence[_Span]) -> list[_Member]:
-    """Return the queries of the last layer: only what is asked for, row after row."""
-    members: list[_Member] = []
-    first = 0
-    for span in spans:
-        if len(span.asked):
-            members.append(_Member(span, first, span.limits[span.asked]))
-            first += len(span.asked)
-    return members
+def _flat(parts: Sequence[Ints | Sequence[int]]) -> Tensor:
+    """Join parts."""
+    return torch.from_numpy(np.concatenate([np.asarray(part, dtype=np.int64) for part in parts]))

@@ -83,15 +83,17 @@ def observe(logits: Tensor, draws: Sequence[Draw], needs: Needs) -> list[Signals
 
     A row with a logit that is not a number has ``None``: better no answer than a made-up one.
     """
-    top, tokens = logits.max(-1, keepdim=True)
+    # Numpy's is the faster by far, and of equals it takes the first.
+    tokens = torch.from_numpy(logits.numpy().argmax(-1, keepdims=True))
+    top = logits.gather(-1, tokens)
     _redraw(logits, top, draws, tokens)
-    chosen = logits.gather(-1, tokens)
+    mass = logits.softmax(-1)
+    chosen = mass.gather(-1, tokens)
     # The mass of all other tokens, summed without the chosen one: 1 − p would cancel where the network is sure.
-    others = logits.scatter_(-1, tokens, -INFINITY).logsumexp(-1, keepdim=True)
-    logits.scatter_(-1, tokens, chosen)
-    odds = (chosen - others).squeeze(-1).double()
+    others = mass.scatter_(-1, tokens, 0.0).sum(-1, keepdim=True)
+    odds = (chosen.double() / others.double()).log().squeeze(-1)
     gap = logits.topk(2, -1).values if needs.gap else None
-    logs = logits - torch.logaddexp(chosen, others) if needs.entropy or needs.log_probabilities else None
+    logs = logits.log_softmax(-1) if needs.entropy or needs.log_probabilities else None
     # A token that cannot be drawn has no share in the entropy, where 0 × −∞ would be no number.
     entropy = -(logs.exp() * logs.clamp_min(-1e4)).sum(-1) if needs.entropy and logs is not None else None
     stacked = Signals(

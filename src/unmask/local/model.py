@@ -18,8 +18,9 @@ from unmask.tasks.registry import all_tasks
 from unmask.text.tokenizer import SPECIALS, Special, TextTokenizer
 
 EMBEDDED_ADAPTER = Adapter(
-    mask=Special.MASK,
-    end=Special.END,
+    # Plain integers: numpy asks members of an enum for their array interface at every comparison.
+    mask=int(Special.MASK),
+    end=int(Special.END),
     forbidden=tuple(token for token in range(SPECIALS) if token != Special.END),
 )
 DEFAULT_MAX_TOKENS = 96

@@ -1,0 +1,58 @@
+"""A block of the network as inference runs it: the same function, in fewer passes over memory."""
+
+import torch
+from torch import Tensor
+
+from unmask.engine.matrix import Matrix
+from unmask.engine.network import Block, normalise
+
+EPSILON = torch.finfo(torch.float32).eps
+
+
+class Layer:
+    """One layer's weights in the precision of its products; everything between products is in single precision."""
+
+    def __init__(self, block: Block, dtype: torch.dtype) -> None:
+        scale = block.query_scale.detach()
+        self._heads = len(scale)
+        self._scales = torch.stack((scale, torch.ones_like(scale)))
+        self._qkv = Matrix(block.qkv.weight[_paired(self._heads, block.qkv.in_features)].to(dtype))
+        self._out = Matrix(block.out.weight.to(dtype))
+        self._up = Matrix(block.up.weight.to(dtype))
+        self._down = Matrix(block.down.weight.to(dtype))
+
+    def project(self, hidden: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:
+        """Make queries, keys and values of flat tokens; see `unmask.engine.network.project`.
+
+        Args:
+            hidden: ``[tokens, width]``.
+            turns: see `turn_table`, at the tokens' positions.
+
+        Returns:
+            Queries ``[tokens, width]``, and keys and values side by side ``[tokens, 2 × width]``.
+        """
+        fused = self._qkv(normalise(hidden)).float()
+        turned = fused.unflatten(-1, (3, self._heads, -1))[:, :2]
+        turned *= (turned.square().mean(-1, keepdim=True) + EPSILON).rsqrt() * self._scales
+        torch.view_as_complex(turned.unflatten(-1, (-1, 2))).mul_(turns)
+        width = hidden.shape[-1]
+        return fused[:, :width], fused[:, width:]
+
+    def finish(self, hidden: Tensor, attended: Tensor) -> Tensor:
+        """Add the projected attention output ``[tokens, width]`` and the feed-forward to ``hidden``."""
+        hidden = hidden + self._out(attended)
+        return hidden.add_(self._down(self._up(normalise(hidden)).relu_().square_()))
+
+
+def turn_table(cosine: Tensor, sine: Tensor) -> Tensor:
+    """Return the rotary table as complex numbers, ``[length, 1, 1, head_width / 2]``."""
+    return torch.complex(cosine, sine)[:, None, None]
+
+
+def _paired(heads: int, width: int) -> Tensor:
+    """Order the rows of a fused projection so that the two halves of a pair to be turned lie side by side.
+
+    Queries and keys alike: their products are the same in any order.
+    """
+    pairs = torch.arange(width).view(heads, 2, -1).transpose(1, 2).flatten()
+    return torch.cat((pairs, width + pairs, torch.arange(2 * width, 3 * width)))
