@@ -44,6 +44,11 @@ class StrategyName(StrEnum):
     PROPHET = "prophet"
     REMASK = "remask"
 
+    @property
+    def has_bounded_threshold(self) -> bool:
+        """Whether the threshold is a probability; that of the others is in nats and has no upper end."""
+        return self not in {StrategyName.ENTROPY_BOUND, StrategyName.PROPHET}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrategyChoice:

@@ -1,6 +1,6 @@
-"""Calls that are served without a body of theirs being read, and an application that serves them."""
+"""Calls that no body need ask for, and an application that serves them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import FastAPI
@@ -55,32 +55,15 @@ def make_call(
     return Call(**(fields | changes))
 
 
-def call_of(parsed: Mapping[str, Any]) -> Call:
-    """Read just enough of a body for a client that sends one."""
-    prompt = parsed["messages"][-1]["content"] if "messages" in parsed else parsed["prompt"]
-    delivery = Delivery.COMMITTED if parsed.get("stream") else Delivery.WHOLE
-    if parsed.get("diffusion", {}).get("stream") == "snapshots":
-        delivery = Delivery.SNAPSHOTS
-    logprobs = parsed.get("logprobs")
-    prompts = [prompt] * parsed.get("n", 1)
-    return make_call(
-        prompts,
-        delivery=delivery,
-        echoes=prompts if parsed.get("echo") else None,
-        top_logprobs=parsed.get("top_logprobs", 0) if logprobs is True else logprobs,
-        include_usage=bool((parsed.get("stream_options") or {}).get("include_usage")),
-    )
-
-
 def app_of(
     backend: Backend,
-    call: Call | None = None,
+    call: Call,
     *,
     running: Running | None = None,
     clock: Clock | None = None,
     pace: StreamPace | None = None,
 ) -> FastAPI:
-    """Return an application that also serves a call, or what `call_of` reads, in the shape of either endpoint."""
+    """Return an application that serves a call, in the shape of either endpoint, whatever the body."""
     running = running or Running(100)
     app = make_app(backend, running=running, clock=clock, pace=pace)
     for path, shape in PATHS.items():
@@ -90,7 +73,7 @@ def app_of(
             instruments=GenerationInstruments(CollectorRegistry(), ["tiny"]),
             chance=fixed_chance(clock),
             body_limits=body_limits(Settings()),
-            read=lambda parsed: call or call_of(parsed),
+            read=lambda _: call,
             shape=shape,
             pace=pace or StreamPace(),
         )

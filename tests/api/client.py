@@ -20,6 +20,7 @@ from unmask.testing.fake_backend import FakeBackend
 from unmask.testing.manual_clock import ManualClock
 
 CHAT = "/v1/chat/completions"
+COMPLETIONS = "/v1/completions"
 NOW = 1_700_000_000.5
 DRAWN_SEED = 77
 

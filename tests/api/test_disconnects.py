@@ -1,15 +1,15 @@
 """Clients that leave, and clients that stay and do not read."""
 
 import asyncio
+import json
 import logging
+from typing import Any
 
 import pytest
 
-from tests.api.calls import CHAT_CALLS, app_of, make_call
-from tests.api.client import client_of
+from tests.api.client import CHAT, chat_body, client_of, make_app
 from tests.api.raw_client import RawClient
 from tests.api.sse_events import parse_stream
-from unmask.api.call import Delivery
 from unmask.api.event_stream import StreamPace
 from unmask.api.running import Running
 from unmask.backend import Request
@@ -18,7 +18,7 @@ from unmask.testing.speech import speak
 from unmask.testing.waiting import until
 
 TEXT = "안녕, 세계 🙂!"
-CALL = make_call(["a", "b"], delivery=Delivery.SNAPSHOTS)
+BODY = json.dumps(chat_body(n=2, stream=True, diffusion={"stream": "snapshots"})).encode()
 PATIENT = StreamPace(comment_s=60, stalled_s=60)
 
 
@@ -39,7 +39,7 @@ def hanging_up_at(place: int) -> RawClient:
         if len(client.sent) == place:
             client.hung_up.set()
 
-    return RawClient(path=CHAT_CALLS, on_message=on_message)
+    return RawClient(BODY, on_message=on_message)
 
 
 async def test_hanging_up_at_any_message_leaves_nothing_running() -> None:
@@ -50,7 +50,7 @@ async def test_hanging_up_at_any_message_leaves_nothing_running() -> None:
         backend, running = ScriptedBackend(spoken), Running(2)
         client = hanging_up_at(place)
         async with asyncio.timeout(5):
-            await client.call(app_of(backend, CALL, running=running, pace=PATIENT))
+            await client.call(make_app(backend, running=running, pace=PATIENT))
         sent = len(client.sent)
 
         assert (backend.open, running.count) == (0, 0)
@@ -63,20 +63,18 @@ async def test_hanging_up_aborts_what_has_not_ended(place: int) -> None:
     backend, running = ScriptedBackend(held), Running(2)
     client = hanging_up_at(place)
     async with asyncio.timeout(5):
-        await client.call(app_of(backend, CALL, running=running, pace=PATIENT))
+        await client.call(make_app(backend, running=running, pace=PATIENT))
 
     assert (backend.open, backend.aborted, running.count) == (0, 2, 0)
     assert client.sent[-1].get("more_body", True)
 
 
-@pytest.mark.parametrize("delivery", Delivery)
-async def test_hanging_up_before_anything_is_said(delivery: Delivery) -> None:
+@pytest.mark.parametrize("changes", [{}, {"stream": True}, {"stream": True, "diffusion": {"stream": "snapshots"}}])
+async def test_hanging_up_before_anything_is_said(changes: dict[str, Any]) -> None:
     """While the first canvas is awaited a client is missed as soon as later."""
     backend, running = ScriptedBackend(lambda *_: [asyncio.Event()]), Running(2)
-    client = RawClient(path=CHAT_CALLS)
-    calling = asyncio.create_task(
-        client.call(app_of(backend, make_call(["a", "b"], delivery=delivery), running=running, pace=PATIENT))
-    )
+    client = RawClient(json.dumps(chat_body(n=2, **changes)).encode())
+    calling = asyncio.create_task(client.call(make_app(backend, running=running, pace=PATIENT)))
     await until(lambda: backend.open == 2)
     client.hung_up.set()
     async with asyncio.timeout(5):
@@ -89,8 +87,8 @@ async def test_hanging_up_without_ever_reading() -> None:
     """A client that takes no byte and leaves is missed although the server waits to send to it."""
     for reads in range(4):
         backend, running = ScriptedBackend(held), Running(2)
-        client = RawClient(path=CHAT_CALLS, reads=reads)
-        calling = asyncio.create_task(client.call(app_of(backend, CALL, running=running, pace=PATIENT)))
+        client = RawClient(BODY, reads=reads)
+        calling = asyncio.create_task(client.call(make_app(backend, running=running, pace=PATIENT)))
         await until(lambda client=client, reads=reads: len(client.sent) == reads)  # type: ignore[misc]
         await until(lambda backend=backend: backend.open == 2)  # type: ignore[misc]
         client.hung_up.set()
@@ -105,10 +103,10 @@ async def test_hanging_up_without_ever_reading() -> None:
 async def test_client_that_does_not_read_is_given_up(caplog: pytest.LogCaptureFixture) -> None:
     """After its time is over the generation ends, the answer stays unfinished, and the log says why."""
     backend, running = ScriptedBackend(held), Running(2)
-    client = RawClient(path=CHAT_CALLS, reads=2)
+    client = RawClient(BODY, reads=2)
     with caplog.at_level(logging.INFO):
         async with asyncio.timeout(5):
-            await client.call(app_of(backend, CALL, running=running, pace=StreamPace(comment_s=60, stalled_s=0.01)))
+            await client.call(make_app(backend, running=running, pace=StreamPace(comment_s=60, stalled_s=0.01)))
 
     assert (backend.open, backend.aborted, running.count) == (0, 2, 0)
     assert client.sent[-1]["more_body"]
@@ -118,12 +116,12 @@ async def test_client_that_does_not_read_is_given_up(caplog: pytest.LogCaptureFi
 async def test_client_that_does_not_read_holds_up_nobody() -> None:
     """The engine says all it has to say, and others are served, while one client reads nothing."""
     backend, running = ScriptedBackend(spoken), Running(4)
-    app = app_of(backend, CALL, running=running, pace=PATIENT)
-    deaf = RawClient(path=CHAT_CALLS, reads=1)
+    app = make_app(backend, running=running, pace=PATIENT)
+    deaf = RawClient(BODY, reads=1)
     calling = asyncio.create_task(deaf.call(app))
     await until(lambda: len(backend.requests) == 2 and backend.open == 0)
     async with client_of(app) as client:
-        response = await client.post(CHAT_CALLS, json={})
+        response = await client.post(CHAT, content=BODY)
     still_waiting = not calling.done()
     calling.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -145,8 +143,8 @@ async def test_late_reader_misses_drafts_and_no_text() -> None:
             await super().send(message)
 
     backend = ScriptedBackend(spoken)
-    client = LateReader(path=CHAT_CALLS)
-    calling = asyncio.create_task(client.call(app_of(backend, CALL, pace=PATIENT)))
+    client = LateReader(BODY)
+    calling = asyncio.create_task(client.call(make_app(backend, pace=PATIENT)))
     await until(lambda: len(backend.requests) == 2 and backend.open == 0)
     reading.set()
     await calling

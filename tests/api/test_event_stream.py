@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.api.calls import CHAT_CALLS, PATHS, TEXT_CALLS, app_of, make_call
-from tests.api.client import client_of
+from tests.api.client import CHAT, COMPLETIONS, chat_body, client_of, completion_body, make_app, user
 from tests.api.raw_client import RawClient
 from tests.api.sse_events import SseStream, parse_stream
 from unmask.api.call import Call, Delivery
@@ -118,7 +118,7 @@ def reading_aloud(request: Request, _: int) -> list[Event]:
     return speak(request, f"{request.sampling.seed}: {how['text']}", sizes=how["sizes"], canvas=how["canvas"])
 
 
-APP = app_of(ScriptedBackend(reading_aloud))
+APP = make_app(ScriptedBackend(reading_aloud))
 """Built once: examples are many and the application keeps nothing between them."""
 HOW = st.fixed_dictionaries(
     {
@@ -127,22 +127,31 @@ HOW = st.fixed_dictionaries(
         "canvas": st.integers(1, 7),
     }
 )
-ASKED = st.fixed_dictionaries(
-    {"prompt": HOW.map(json.dumps), "n": st.integers(1, 3)},
-    optional={"logprobs": st.sampled_from([None, 0, 2]), "echo": st.booleans()},
+CHATS = st.builds(
+    lambda how, changes: (CHAT, chat_body(messages=user(json.dumps(how)), **changes)),
+    HOW,
+    st.sampled_from([{}, {"logprobs": True}, {"logprobs": True, "top_logprobs": 2}]),
+)
+# Prompts have no log-probabilities, so of these one at most is asked for.
+TEXTS = st.builds(
+    lambda how, changes: (COMPLETIONS, completion_body(prompt=json.dumps(how), **changes)),
+    HOW,
+    st.sampled_from([{}, {"logprobs": 0}, {"logprobs": 2}, {"echo": True}, {"echo": False, "logprobs": 2}]),
 )
 
 
 @given(
-    asked=ASKED,
-    path=st.sampled_from(list(PATHS)),
+    body=CHATS | TEXTS,
+    choices=st.integers(1, 3),
     snapshots=st.booleans(),
     include_usage=st.booleans(),
 )
 async def test_stream_is_the_whole_answer_in_parts(
-    asked: dict[str, Any], path: str, snapshots: bool, include_usage: bool
+    body: tuple[str, dict[str, Any]], choices: int, snapshots: bool, include_usage: bool
 ) -> None:
     """Whatever the script and wherever tokens split it: a stream says what the whole answer says, in order, once."""
+    path, asked = body
+    asked |= {"n": choices, "seed": 1}
     streamed = {"stream": True, "stream_options": {"include_usage": include_usage}}
     if snapshots:
         streamed["diffusion"] = {"stream": "snapshots"}
@@ -150,7 +159,7 @@ async def test_stream_is_the_whole_answer_in_parts(
         whole = (await client.post(path, json=asked)).json()
         found = parse_stream((await client.post(path, json=asked | streamed)).content)
 
-    assert len(whole["choices"]) == asked["n"]
+    assert len(whole["choices"]) == choices
     for choice in whole["choices"]:
         parts = found.choice(choice["index"])
         assert found.text(choice["index"]) == (choice["message"]["content"] if "message" in choice else choice["text"])
@@ -255,8 +264,8 @@ async def test_refusal_by_the_server_is_answered_with_its_status() -> None:
     gate = asyncio.Event()
     running = Running(3)
     blocked = ScriptedBackend(lambda request, _: [gate, *speak(request, "x")])
-    async with client_of(app_of(blocked, running=running)) as client:
-        waiting = asyncio.create_task(client.post(CHAT_CALLS, json={"prompt": "a"}))
+    async with client_of(make_app(blocked, running=running)) as client:
+        waiting = asyncio.create_task(client.post(CHAT, json=chat_body()))
         await until(lambda: running.count == 1)
         response = await post(backend, call, running=running)
         gate.set()

@@ -1,6 +1,7 @@
 """The OpenAPI document says what the server does."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.api.client import CHAT, chat_body, client_of, completion_body, json_s
 from tests.api.sse_events import parse_stream
 from unmask.api.call import Call, Delivery
 from unmask.api.completion_schema import CompletionBody
+from unmask.api.components import with_schemas
 from unmask.api.documented import (
     ChatCompletion,
     ChatCompletionChunk,
@@ -108,6 +110,8 @@ TRUE: tuple[dict[str, Any], ...] = (
     {"stream": True, "stream_options": {"include_usage": True}, "diffusion": {"stream": "snapshots"}},
     {"reasoning_effort": "low", "num_denoising_steps": None, "diffusion": {"max_total_steps": 9}},
     json_schema({"type": "integer"}, strict=False),
+    {"diffusion": {"strategy": "entropy_bound", "threshold": 1.5}, "repetition_penalty": 1.0, "top_k": -1},
+    {"diffusion": {"strategy": None, "threshold": 1}},
 )
 FALSE: tuple[dict[str, Any], ...] = (
     {"n": 0},
@@ -115,6 +119,10 @@ FALSE: tuple[dict[str, Any], ...] = (
     {"n": "1"},
     {"seed": LARGEST_SEED + 1},
     {"top_k": 1},
+    {"top_a": 1},
+    {"diffusion": {"threshold": 1.5}},
+    {"diffusion": {"threshold": 1.5, "strategy": "klass"}},
+    {"diffusion": {"threshold": 1.5, "strategy": None}},
     {"tools": [{}]},
     {"logit_bias": {"5": 1}},
     {"store": True},
@@ -166,10 +174,38 @@ def test_what_is_refused_the_document_does_not_allow(changes: dict[str, Any]) ->
 )
 def test_limits_of_one_endpoint_are_in_the_document(body: str, changes: dict[str, Any]) -> None:
     """So are those that only one of the endpoints has."""
-    valid = chat_body(tools=[], store=False) if body == "ChatBody" else completion_body(suffix="")
+    valid = chat_body(tools=[], store=False) if body == "ChatBody" else completion_body(suffix="", n=2, best_of=2)
 
     assert validator(body).is_valid(valid)
     assert not validator(body).is_valid(valid | changes)
+
+
+@pytest.mark.parametrize("body", ["ChatBody", "CompletionBody"])
+def test_models_are_in_the_document(body: str) -> None:
+    """A generator of requests asks for what is served."""
+    valid = chat_body() if body == "ChatBody" else completion_body()
+
+    assert validator(body).is_valid(valid)
+    assert not validator(body).is_valid(valid | {"model": "other"})
+    assert with_request_schemas({"components": {"schemas": {}}}, [])["components"]["schemas"][body]
+
+
+def test_no_name_stands_for_two_schemas() -> None:
+    """A schema is never replaced by another of its name; the same one may be added again."""
+    document: dict[str, Any] = {"components": {"schemas": {"A": {"type": "string"}}}}
+
+    assert with_schemas(document, {"A": {"type": "string"}, "B": {}})["components"]["schemas"].keys() == {"A", "B"}
+    with pytest.raises(AssertionError, match="two schemas are called A"):
+        with_schemas(document, {"A": {"type": "integer"}})
+
+
+async def test_parts_of_paths_are_described() -> None:
+    """Whatever a path leaves open has a parameter of its name."""
+    for path, operations in (await document())["paths"].items():
+        for operation in operations.values():
+            named = {parameter["name"] for parameter in operation.get("parameters", []) if parameter["in"] == "path"}
+
+            assert named == set(re.findall(r"{(\w+)}", path))
 
 
 def keywords(schema: object) -> Iterator[str]:
@@ -259,6 +295,7 @@ async def test_events_are_described() -> None:
             events = parse_stream((await client.post(CHAT_CALLS, json={})).content).events
         for one in events:
             raw = "[DONE]" if one.value is None else json.dumps(one.value)
+            validator.validate({"event": one.name or "message", "data": raw})
             validator.validate({"data": raw} if one.name is None else {"event": one.name, "data": raw})
             if one.value is not None:
                 data.validate(one.value)
@@ -273,12 +310,14 @@ def validator_of_data(found: dict[str, Any], event: dict[str, Any]) -> jsonschem
 
 
 async def test_headers_are_described() -> None:
-    """Headers of answers are in the document, and none is promised that some answers lack."""
-    found = await document()
-    headers = found["paths"][CHAT]["post"]["responses"]["200"]["headers"]
+    """Headers of answers are in the document, and only that is promised which every answer has."""
+    answers = (await document())["paths"][CHAT]["post"]["responses"]
+    headers = answers["200"]["headers"]
 
-    assert set(headers) == {"x-unmask-steps", "x-unmask-bucket", "x-unmask-overhead-ms"}
-    assert not any(header.get("required") for header in headers.values())
+    assert set(headers) == {"x-request-id", "x-unmask-steps", "x-unmask-bucket", "x-unmask-overhead-ms"}
+    assert {name for name, header in headers.items() if header.get("required")} == {"x-request-id"}
+    assert set(answers["429"]["headers"]) == {"x-request-id", "retry-after", "retry-after-ms"}
+    assert set(answers["400"]["headers"]) == {"x-request-id"}
 
 
 async def test_no_page_is_served_that_loads_from_elsewhere() -> None:

@@ -1,6 +1,7 @@
 """Behaviour of `unmask.api.validate` and the tables it reads."""
 
 import inspect
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from openai.types.chat import (
 from pydantic import ValidationError
 
 from tests.api.client import chat_body, completion_body, json_schema, user
+from unmask.api.body import parse_object
 from unmask.api.chat_schema import MOST_MESSAGES, MOST_PARTS, ChatBody, ChatMessage, TextPart
 from unmask.api.completion_schema import CompletionBody
 from unmask.api.errors import UnknownFieldError, UnsupportedFieldError
@@ -169,6 +171,16 @@ def test_whole_number_may_be_written_with_a_point(name: str) -> None:
     assert (value, type(value)) == (8, int)
 
 
+@pytest.mark.parametrize("written", ["-9223372036854775809", "9007199254740993.0", "1e18"])
+def test_whole_number_that_may_have_been_rounded_is_refused(written: str) -> None:
+    """A number that arrives as a float too large to be exact is not taken for its neighbour."""
+    body = parse_object(json.dumps(chat_body(seed="SEED")).replace('"SEED"', written).encode())
+    with pytest.raises(InvalidRequestError) as caught:
+        validate_chat(body)
+
+    assert caught.value.param == "seed"
+
+
 @pytest.mark.parametrize("name", ["model", "messages"])
 def test_missing_field_is_named(name: str) -> None:
     """A required field that is not there is called missing."""
@@ -184,7 +196,7 @@ def test_missing_field_is_named(name: str) -> None:
 @pytest.mark.parametrize(
     ("param", "known", "changes"),
     [
-        ("top_k", "temperature", {"top_k": 5}),
+        ("top_a", "temperature", {"top_a": 5}),
         ("<text>", "temperature", {"<text>": 5}),
         ("diffusion.steps", "max_steps", {"diffusion": {"steps": 4}}),
         ("diffusion.<parts>", "max_steps", {"diffusion": {"<parts>": 4}}),

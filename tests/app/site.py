@@ -12,9 +12,11 @@ import httpx
 from starlette.types import ASGIApp
 
 from unmask.api.application import create_app, system_chance
+from unmask.api.event_stream import StreamPace
 from unmask.api.running import Running
 from unmask.app.serve import listen, url_of
 from unmask.app.server import DrainingServer
+from unmask.backend import Backend
 from unmask.config import Settings
 from unmask.testing.fake_backend import FakeBackend
 from unmask.testing.waiting import until
@@ -118,21 +120,22 @@ class Wire:
 class Site:
     """A running server and what a test needs of it."""
 
-    def __init__(self, backend: FakeBackend, settings: Settings, app: ASGIApp | None) -> None:
+    def __init__(self, backend: Backend, settings: Settings, app: ASGIApp | None, pace: StreamPace | None) -> None:
         numbers = count(1)
         self.said: list[str] = []
         self.listener = listen(settings)
         self.running = Running(100)
-        self.app = app or create_app(backend, settings, self.running, system_chance())
+        self.app = app or create_app(backend, settings, self.running, system_chance(), pace=pace)
         self.server = DrainingServer(
             self.app, backend, self.running, settings, new_id=lambda: str(next(numbers)), say=self.said.append
         )
-        self.client = httpx.AsyncClient(base_url=url_of(self.listener), timeout=LONGEST_S)
+        self.url = url_of(self.listener)
+        self.client = httpx.AsyncClient(base_url=self.url, timeout=LONGEST_S)
         self.serving = asyncio.create_task(self.server.serve_all(self.listener))
 
     async def get_health(self) -> httpx.Response:
         """Ask over a connection of its own, as a load balancer does."""
-        async with httpx.AsyncClient(base_url=url_of(self.listener)) as client:
+        async with httpx.AsyncClient(base_url=self.url) as client:
             return await client.get("/health")
 
     async def connect(self) -> Wire:
@@ -154,12 +157,13 @@ class Site:
 
 @asynccontextmanager
 async def open_site(
-    backend: FakeBackend | None = None,
+    backend: Backend | None = None,
     app: ASGIApp | None = None,
+    pace: StreamPace | None = None,
     **settings: Any,  # noqa: ANN401 - any setting
 ) -> AsyncIterator[Site]:
     """Start a server; where the test has not stopped it, it is stopped in a hurry."""
-    site = Site(backend or FakeBackend(), replace(Settings(port=0), **settings), app)
+    site = Site(backend or FakeBackend(), replace(Settings(port=0), **settings), app, pace)
     await until(lambda: site.server.started)
     try:
         yield site

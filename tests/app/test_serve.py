@@ -122,6 +122,16 @@ async def test_long_body_is_refused_over_a_real_socket() -> None:
     assert "server" not in response.headers
 
 
+async def test_no_piece_of_an_answer_waits_for_another() -> None:
+    """On either event loop a connection sends what it has, whether or not the client has confirmed what came before."""
+    async with open_site() as running, await running.connect():
+        await until(lambda: bool(running.server.server_state.connections))
+        (connection,) = running.server.server_state.connections
+        accepted = connection.transport.get_extra_info("socket")
+
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
+
+
 def test_taken_port_is_told() -> None:
     """The error names the port before any model is loaded."""
     with listen(Settings(port=0)) as taken:

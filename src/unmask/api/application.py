@@ -35,8 +35,8 @@ from unmask.api.examples import CHAT_EXAMPLES, COMPLETION_EXAMPLES
 from unmask.api.head import HeadAsGet
 from unmask.api.measured import Measured
 from unmask.api.meters import make_meters
-from unmask.api.openapi import errors, request_body, with_request_schemas
-from unmask.api.openapi_answers import answers, with_event_schemas
+from unmask.api.openapi import errors, path_parameter, request_body, with_request_schemas
+from unmask.api.openapi_answers import answers, with_event_schemas, with_request_ids
 from unmask.api.probes import Probes, add_probes
 from unmask.api.reading import read_chat, read_completion
 from unmask.api.request_id import RequestIds
@@ -61,7 +61,7 @@ class _Application(FastAPI):
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
-            document = with_request_schemas(super().openapi(), self._models)
+            document = with_request_ids(with_request_schemas(super().openapi(), self._models))
             self.openapi_schema = with_event_schemas(document, ChatCompletionChunk, TextCompletionChunk)
         return self.openapi_schema
 
@@ -153,6 +153,7 @@ def _add_catalogue(app: FastAPI, catalogue: Catalogue) -> None:
         "/v1/models/{model_id:path}",
         summary="Show a model",
         responses={200: {"model": ModelEntry}, **errors(404)},
+        openapi_extra=path_parameter("model_id", "Name of a served model; it may hold slashes."),
     )(catalogue.model)
 
 

@@ -115,7 +115,7 @@ class TextChoice(BaseModel):
     diffusion: ChoiceDiffusion | None = Field(default=None, description=_SEVERAL)
 
 
-class TextPart(TextChoice):
+class TextChunkChoice(TextChoice):
     """The next part of one text."""
 
     finish_reason: FinishReason | None = Field(  # type: ignore[assignment]
@@ -225,7 +225,7 @@ class TextCompletionChunk(_Chunk):
     """A chunk of a streamed completion."""
 
     object: Literal["text_completion"]
-    choices: list[TextPart]
+    choices: list[TextChunkChoice]
 
 
 class ModelEntry(BaseModel):

@@ -1,17 +1,17 @@
 """The parts of the OpenAPI document about answers that FastAPI cannot know: events of a stream, and headers."""
 
-from typing import Any
-
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from unmask.api.components import TEMPLATE, Json, reference, with_schemas
 from unmask.api.documented import ErrorBody
 from unmask.api.headers import BUCKET, OVERHEAD, STEPS
+from unmask.api.request_id import HEADER, LONGEST_ID
 from unmask.api.sse import SNAPSHOT
 from unmask.types import Bucket
 
-Json = dict[str, Any]
-_TEMPLATE = "#/components/schemas/{model}"
+UNNAMED = "message"
+"""What the standard calls an event whose name is not sent."""
 
 
 def answers(whole: type[BaseModel], chunk: type[BaseModel]) -> dict[int | str, Json]:
@@ -29,18 +29,35 @@ def answers(whole: type[BaseModel], chunk: type[BaseModel]) -> dict[int | str, J
 def with_event_schemas(document: Json, *chunks: type[BaseModel]) -> Json:
     """Add the schemas that the events of `answers` refer to."""
     models = [(model, "serialization") for model in (*chunks, ErrorBody)]
-    _, schemas = models_json_schema(models, ref_template=_TEMPLATE)  # type: ignore[arg-type]
-    document["components"]["schemas"].update(schemas["$defs"])
+    _, schemas = models_json_schema(models, ref_template=TEMPLATE)  # type: ignore[arg-type]
+    return with_schemas(document, schemas["$defs"])
+
+
+def with_request_ids(document: Json) -> Json:
+    """Add the header that every answer has."""
+    header = {
+        "description": "The request's own, or one made here.",
+        "required": True,
+        "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_ID},
+    }
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            for answer in operation["responses"].values():
+                answer.setdefault("headers", {})[HEADER.decode()] = header
     return document
 
 
 def _event(chunk: type[BaseModel]) -> Json:
-    carried = [{"$ref": _TEMPLATE.format(model=model.__name__)} for model in (chunk, ErrorBody)]
+    carried = [reference(model.__name__) for model in (chunk, ErrorBody)]
     return {
         "type": "object",
         "required": ["data"],
         "properties": {
-            "event": {"const": SNAPSHOT, "description": "Only on events that carry a draft."},
+            "event": {
+                "enum": [UNNAMED, SNAPSHOT],
+                "default": UNNAMED,
+                "description": f"`{SNAPSHOT}` on events that carry a draft; others have no name.",
+            },
             "data": {
                 "anyOf": [
                     {"type": "string", "contentMediaType": "application/json", "contentSchema": {"anyOf": carried}},

@@ -1,4 +1,4 @@
-"""Fields of the OpenAI API, and planned ones of this one, that are not supported yet.
+"""Fields of the OpenAI API and of vLLM's, and planned ones of this one, that are not supported yet.
 
 Each is refused by name, save at the value that asks for nothing, which clients
 send as a matter of course. ``null`` always asks for nothing. Nothing is ignored:
@@ -16,7 +16,23 @@ from unmask.api.shown import AsJson
 Neutral = tuple[object, ...]
 Refusals = Mapping[str, Neutral]
 
-_SHARED: Refusals = {"frequency_penalty": (0,), "logit_bias": ({},), "presence_penalty": (0,)}
+_SHARED: Refusals = {
+    "frequency_penalty": (0,),
+    "logit_bias": ({},),
+    "presence_penalty": (0,),
+    # Those of vLLM, whose clients send some of them whatever they ask.
+    "ignore_eos": (False,),
+    "include_stop_str_in_output": (False,),
+    "length_penalty": (1,),
+    "min_p": (0,),
+    "min_tokens": (0,),
+    "repetition_penalty": (1,),
+    "skip_special_tokens": (True,),
+    "spaces_between_special_tokens": (True,),
+    "stop_token_ids": ([],),
+    "top_k": (-1, 0),
+    "use_beam_search": (False,),
+}
 
 CHAT: Refusals = MappingProxyType(
     {

@@ -23,6 +23,8 @@ MOST_CHOICES = 16
 MOST_STOPS = 4
 MOST_METADATA = 16
 MOST_TOTAL_STEPS = 1_000_000_000
+LARGEST_EXACT = (1 << 53) - 1
+"""Up to here a float that is a whole number is the one that was sent."""
 LONGEST_KEY = 64
 LONGEST_LABEL = 512
 
@@ -47,8 +49,14 @@ def text_or_parts(value: object) -> str:
 
 
 def _whole(value: object) -> object:
-    """Take 8.0 as 8: JSON does not tell them apart, and some clients write every number so."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    """Take 8.0 as 8: JSON does not tell them apart, and some clients write every number so.
+
+    Beyond `LARGEST_EXACT` it stays what it is, for it may have been rounded: a
+    whole number too long for 64 bits arrives here as a float.
+    """
+    if isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST_EXACT:
+        return int(value)
+    return value
 
 
 def _one_too_many(value: object) -> object:
@@ -73,6 +81,13 @@ _Metadata = Annotated[
 ]
 
 
+_PROBABILITY = where(
+    "threshold",
+    {"type": "number", "exclusiveMinimum": 1},
+    strategy={"enum": [strategy.value for strategy in StrategyName if not strategy.has_bounded_threshold]},
+)
+
+
 class StreamOptions(Strict):
     """What a stream holds beside the answer."""
 
@@ -95,7 +110,7 @@ class VllmArguments(Strict):
 class DiffusionOptions(Strict):
     """How the answer is denoised."""
 
-    model_config = ConfigDict(**STRICT, json_schema_extra=described(DIFFUSION))
+    model_config = ConfigDict(**STRICT, json_schema_extra=described(DIFFUSION, _PROBABILITY))
 
     max_steps: Positive | None = Field(
         default=None,

@@ -52,8 +52,13 @@ def described(refused: Refusals, *conditions: JsonDict) -> Callable[[JsonDict], 
 
 def where(name: str, given: JsonDict, **others: JsonDict) -> JsonDict:
     """Return the condition that where a field is so, others are so; one that has to be there is never null."""
-    needed: list[JsonValue] = [other for other, schema in others.items() if "const" in schema]
+    needed: list[JsonValue] = [other for other, schema in others.items() if _is_needed(schema)]
     return {
         "if": {"properties": {name: given}, "required": [name]},
         "then": {"properties": {**others}, "required": needed},
     }
+
+
+def _is_needed(schema: JsonDict) -> bool:
+    values = schema.get("enum")
+    return "const" in schema or (isinstance(values, list) and None not in values)

@@ -60,7 +60,7 @@ def to_call(body: ChatBody | CompletionBody, model: ModelInfo, draw_seed: Callab
         max_tokens=asked.max_tokens,
         budget=steps.budget,
         canvas_length=steps.canvas_length,
-        strategy=StrategyChoice(name=options.strategy or StrategyChoice().name, threshold=options.threshold),
+        strategy=_strategy(options),
         sampling=_sampling(body, draw_seed),
         stop=(body.stop,) if isinstance(body.stop, str) else tuple(body.stop or ()),
         snapshots=delivery is Delivery.SNAPSHOTS,
@@ -173,6 +173,13 @@ def _delivery(body: GeneratingBody) -> Delivery:
                 param, shown, "null without stream: true", "Send stream: true as well, or leave it out."
             )
     return Delivery.WHOLE
+
+
+def _strategy(options: DiffusionOptions) -> StrategyChoice:
+    name, threshold = options.strategy or StrategyChoice().name, options.threshold
+    if threshold is not None and threshold > 1 and name.has_bounded_threshold:
+        raise InvalidRequestError("diffusion.threshold", threshold, "0 to 1", f"With {name} it is a probability.")
+    return StrategyChoice(name=name, threshold=threshold)
 
 
 def _answer_format(asked: ResponseFormat | None) -> AnswerFormat | None:

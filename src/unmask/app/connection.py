@@ -15,6 +15,7 @@ from unmask.api.errors import HeadersTimeoutError, HeadersTooLargeError, Invalid
 from unmask.api.request_id import HEADER
 from unmask.api.responses import error_response
 from unmask.app.crowd import Crowd, Room
+from unmask.app.old_http import leave_out_chunks
 from unmask.app.transport import LINGER_S, ClosingTransport
 from unmask.config import Settings
 from unmask.errors import UnmaskError
@@ -44,6 +45,7 @@ class Connection(HttpToolsProtocol):
     * limits on the target, on headers, on trailers, on requests sent ahead, and on connections
     * errors in the shape of the API, after the answers to earlier requests
     * the last answer before a drain's end says that it is the last
+    * no chunks for clients of HTTP/1.0
     """
 
     def __init__(
@@ -166,6 +168,8 @@ class Connection(HttpToolsProtocol):
         if hosts > 1 or (not hosts and self.parser.get_http_version() == "1.1"):
             self._fail(InvalidHttpError(f"The request has {hosts} host headers, allowed: one. Send one."))
         super().on_headers_complete()
+        if self.parser.get_http_version() == "1.0":
+            leave_out_chunks(self.cycle)
         self._phase = Phase.BODY
         self._served = self._served or self.cycle
         self._expect(None)

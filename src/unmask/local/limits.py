@@ -4,13 +4,11 @@ from unmask.backend import ModelInfo, Request
 from unmask.errors import ContextLengthError, InvalidRequestError
 from unmask.sequence import Submission
 from unmask.text.tokenizer import SPECIALS, Special
-from unmask.types import Draft, Mode, StepBudget, StrategyChoice, StrategyName
+from unmask.types import Draft, Mode, StepBudget, StrategyChoice
 
 MAX_TEMPERATURE = 2.0
 MAX_STOPS = 4
 MAX_TOP_LOGPROBS = 20
-UNBOUNDED = frozenset({StrategyName.ENTROPY_BOUND, StrategyName.PROPHET})
-"""Strategies whose threshold has no upper end; the others' is a probability."""
 
 
 def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...]) -> Submission:
@@ -144,5 +142,5 @@ def _check_threshold(strategy: StrategyChoice) -> None:
         return
     if not threshold >= 0:
         raise InvalidRequestError("diffusion.threshold", threshold, "0 or more", "Leave it out for the default.")
-    if threshold > 1 and name not in UNBOUNDED:
+    if threshold > 1 and name.has_bounded_threshold:
         raise InvalidRequestError("diffusion.threshold", threshold, "0 to 1", f"With {name} it is a probability.")
