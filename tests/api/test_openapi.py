@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from tests.api.calls import CHAT_CALLS, TEXT_CALLS, app_of, make_call
-from tests.api.client import CHAT, chat_body, client_of, completion_body, json_schema, make_app, user
+from tests.api.client import CHAT, COMPLETIONS, chat_body, client_of, completion_body, json_schema, make_app, user
 from tests.api.sse_events import parse_stream
 from unmask.api.call import Call, Delivery
 from unmask.api.completion_schema import CompletionBody
@@ -32,6 +32,7 @@ from unmask.api.translate import to_call
 from unmask.api.validate import validate_chat, validate_completion
 from unmask.errors import InvalidRequestError, QueueFullError
 from unmask.testing.builders import make_model
+from unmask.testing.fake_backend import FakeBackend
 from unmask.testing.scripted_backend import ScriptedBackend
 from unmask.testing.speech import speak
 from unmask.types import Bucket
@@ -74,6 +75,18 @@ async def test_request_body_is_described() -> None:
     assert {name: example["value"] for name, example in content["examples"].items()} == {
         name: example.body for name, example in CHAT_EXAMPLES.items()
     }
+
+
+async def test_examples_ask_for_what_is_served() -> None:
+    """Whoever sends one gets an answer, whatever the model is called."""
+    async with client_of(make_app(FakeBackend(models=(make_model("large"), make_model("tiny"))))) as client:
+        found = (await client.get("/openapi.json")).json()
+        for path in (CHAT, COMPLETIONS):
+            content = found["paths"][path]["post"]["requestBody"]["content"]["application/json"]
+            for example in content["examples"].values():
+                response = await client.post(path, json=example["value"])
+
+                assert (response.status_code, example["value"]["model"]) == (200, "large")
 
 
 async def test_both_request_bodies_are_there() -> None:

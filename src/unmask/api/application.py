@@ -133,17 +133,18 @@ def create_app(
 
 def _add_generating(app: FastAPI, chat: GenerateEndpoint, text: GenerateEndpoint) -> None:
     refused = errors(400, 403, 404, 408, 413, 415, 429, 500, 503)
+    models = chat.backend.models()
     app.post(
         "/v1/chat/completions",
         summary="Answer a chat",
         responses={**answers(ChatCompletion, ChatCompletionChunk), **refused},
-        openapi_extra=request_body(ChatBody, CHAT_EXAMPLES),
+        openapi_extra=request_body(ChatBody, CHAT_EXAMPLES, models),
     )(chat.answer)
     app.post(
         "/v1/completions",
         summary="Answer a prompt",
         responses={**answers(TextCompletion, TextCompletionChunk), **refused},
-        openapi_extra=request_body(CompletionBody, COMPLETION_EXAMPLES),
+        openapi_extra=request_body(CompletionBody, COMPLETION_EXAMPLES, models),
     )(text.answer)
 
 

@@ -16,11 +16,15 @@ _RETRIED = frozenset({429, 503})
 """Statuses whose answers say when to come back, where that is known."""
 
 
-def request_body(body_type: type[BaseModel], examples: Mapping[str, Example]) -> Json:
-    """Describe the body of a generating endpoint."""
+def request_body(body_type: type[BaseModel], examples: Mapping[str, Example], models: Sequence[ModelInfo]) -> Json:
+    """Describe the body of a generating endpoint, with examples that ask for a served model."""
+    served = {"model": models[0].name} if models else {}
     content = {
         "schema": reference(body_type.__name__),
-        "examples": {name: {"summary": example.summary, "value": example.body} for name, example in examples.items()},
+        "examples": {
+            name: {"summary": example.summary, "value": {**example.body, **served}}
+            for name, example in examples.items()
+        },
     }
     return {"requestBody": {"required": True, "content": {"application/json": content}}}
 
