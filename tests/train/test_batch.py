@@ -9,7 +9,8 @@ from unmask.tasks.item import Split
 from unmask.tasks.registry import all_tasks
 from unmask.text.tokenizer import Special, packaged_tokenizer
 from unmask.train.batch import AFTER_END_WEIGHT, COPIES, FEW_COPIES, ROUND_LENGTH, make_micro_batches, pack
-from unmask.train.document import Copy, Document, item_document, task_order
+from unmask.train.document import Copy, Document, item_document
+from unmask.train.lessons import task_order
 
 TOKENIZER = packaged_tokenizer()
 SHORT = Document(task="sort", prompt=(3, 20, 4), answer=(30, 31, Special.END))

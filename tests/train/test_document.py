@@ -8,26 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tasks.drawn import drawn
-from unmask.cards import parse_facts
-from unmask.tasks.dialogue_grammar import read_answer
-from unmask.tasks.dialogue_phrases import SLOT_WORDS
 from unmask.tasks.item import Split
-from unmask.tasks.names import is_held_out
 from unmask.tasks.registry import all_tasks
 from unmask.text.tokenizer import Special, packaged_tokenizer
-from unmask.train.document import (
-    RECALL,
-    REPEAT,
-    TELLING,
-    Copy,
-    Document,
-    draw_copies,
-    item_document,
-    recall_document,
-    repeat_document,
-    task_order,
-    telling_document,
-)
+from unmask.train.document import Copy, Document, draw_copies, item_document
 
 TOKENIZER = packaged_tokenizer()
 
@@ -59,72 +43,6 @@ def test_items_become_prompt_and_closed_answer(task: str) -> None:
         assert TOKENIZER.decode(document.answer) == item.answer
         assert document.length == len(document.prompt) + len(document.answer)
         assert not document.fixed
-
-
-def test_recall_repeats_the_prompts_facts_in_another_order() -> None:
-    """A recall document states its facts again, keys fixed and values to be predicted."""
-    rng = Random(1)
-    moved = 0
-    for _ in range(50):
-        document = recall_document(TOKENIZER, rng)
-        given = parse_facts(TOKENIZER.decode(document.prompt))
-        repeated = parse_facts(TOKENIZER.decode(document.answer))
-        assert sorted(map(repr, given)) == sorted(map(repr, repeated))
-        moved += given != repeated
-        asked = [token for place, token in enumerate(document.answer[:-1]) if place not in document.fixed]
-        assert [word.strip() for word in TOKENIZER.decode(asked).split("\n")[:-1]] == [fact.value for fact in repeated]
-        names = [fact.subject for fact in given] + [fact.value for fact in given if fact.slot not in SLOT_WORDS]
-        assert not any(map(is_held_out, names))
-        assert all(fact.value in SLOT_WORDS[fact.slot] for fact in given if fact.slot in SLOT_WORDS)
-        assert document.task == RECALL
-    assert moved > 30
-
-
-def test_telling_states_the_prompts_facts_in_sentences() -> None:
-    """A lesson in telling is sentences that the dialogue task reads as facts of its prompt; only values are open."""
-    rng = Random(1)
-    persons = set[str]()
-    for _ in range(50):
-        document = telling_document(TOKENIZER, rng)
-        text, prompt = TOKENIZER.decode(document.answer), TOKENIZER.decode(document.prompt)
-        facts = {fact.claim(): fact for fact in parse_facts(prompt.split("You are ")[0])}
-        reading = read_answer(text, "gruff")
-        assert not reading.problem
-        told = [claim.split("|") for group in reading.claims for claim in group]
-        persons.update(person for person, *_ in told)
-        values = [
-            TOKENIZER.decode([token]) for place, token in enumerate(document.answer) if place not in document.fixed
-        ]
-        assert {rest[-1] for _, *rest in told} <= {fact.value for fact in facts.values()}
-        assert "".join(values).strip()
-        assert document.task == TELLING
-    assert persons == {"first", "third"}
-
-
-def test_words_are_open_with_the_blank_before_them() -> None:
-    """What a lesson asks for has the tokens that it has in every other text."""
-    rng = Random(2)
-    for lesson in (recall_document, telling_document):
-        for _ in range(30):
-            document = lesson(TOKENIZER, rng)
-            assert list(document.answer[:-1]) == TOKENIZER.encode(TOKENIZER.decode(document.answer))
-
-
-def test_repetition_says_the_prompt_again() -> None:
-    """The lesson of repetition is names, and the same names again."""
-    rng = Random(1)
-    for _ in range(20):
-        document = repeat_document(TOKENIZER, rng)
-        names = TOKENIZER.decode(document.prompt)
-        assert document.task == REPEAT
-        assert TOKENIZER.decode(document.answer) == names
-        assert not any(map(is_held_out, names.split()))
-        assert document.answer[-1] == Special.END
-
-
-def test_task_order_is_every_task_and_recall() -> None:
-    """Figures are kept for the task types in their order, then for the lessons."""
-    assert task_order() == (*all_tasks(), RECALL, REPEAT, TELLING)
 
 
 @given(document=documents, length=st.sampled_from((8, 16, 32)), count=st.integers(1, 8), seed=st.integers(0, 99))

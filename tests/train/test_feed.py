@@ -18,8 +18,8 @@ from unmask.tasks.registry import all_tasks
 from unmask.tasks.spec import load_spec
 from unmask.text.tokenizer import packaged_tokenizer
 from unmask.train.batch import MicroBatch
-from unmask.train.document import RECALL, REPEAT, task_order
 from unmask.train.feed import FeedError, feed, make_step, step_counts
+from unmask.train.lessons import RECALL, REPEAT, task_order
 from unmask.train.recipe import recipe
 
 PATIENCE_SECONDS = 60.0
@@ -109,7 +109,7 @@ def test_a_step_is_a_function_of_plan_and_number() -> None:
 
 def test_a_step_holds_targets_of_every_task() -> None:
     """Every task type and lesson has tokens to learn before the warm-up ends, or after it."""
-    plan = replace(small_plan(), telling_share=0.2)
+    plan = replace(small_plan(), telling_share=0.2, admitting_share=0.2)
     steps = (0, plan.warm_up_steps)
     batches = [batch for step in steps for batch in make_step(packaged_tokenizer(), plan, step)]
     tasks = {task for batch in batches for task in batch.canvas_targets.tasks.tolist()}

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 from unmask.errors import CheckpointError
-from unmask.train.document import task_order
+from unmask.train.lessons import task_order
 from unmask.train.log import LogEntry, TaskFigures
 from unmask.train.pictures import COLOURS, MARKERS, draw_pictures
 

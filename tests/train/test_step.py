@@ -7,8 +7,8 @@ from tests.train.small import CPU, fresh, small_plan, small_recipe
 from unmask.text.tokenizer import packaged_tokenizer
 from unmask.train.batch import MicroBatch
 from unmask.train.dense import DensePass
-from unmask.train.document import TELLING, task_order
 from unmask.train.feed import make_step
+from unmask.train.lessons import ADMITTING, TELLING, task_order
 from unmask.train.step import make_optimisers, make_sums, set_rates, train_step
 
 RECIPE = small_recipe()
@@ -67,8 +67,8 @@ def test_sums_count_every_target_of_weight_one(batches: list[MicroBatch]) -> Non
             targets = [getattr(batch, name) for batch in batches]
             count = sum(int(((target.tasks == index) & (target.weights == 1.0)).sum()) for target in targets)
             assert sums[index, part, 2] == count
-            # The first step belongs to the warm-up, which has no lessons in telling.
-            assert (count > 0) == (index != task_order().index(TELLING))
+            # The first step belongs to the warm-up, which has no lessons in telling or admitting.
+            assert (count > 0) == (task_order()[index] not in (TELLING, ADMITTING))
             assert 0 <= sums[index, part, 1] <= count
     # A network that starts from a zero head finds all tokens equally likely.
     torch.testing.assert_close(

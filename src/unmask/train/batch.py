@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.text.tokenizer import Special
-from unmask.train.document import Copy, Document, draw_copies, task_order
+from unmask.train.document import Copy, Document, draw_copies
+from unmask.train.lessons import task_order
 
 AFTER_END_WEIGHT = 0.05
 ROUND_LENGTH = 16

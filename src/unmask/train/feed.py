@@ -23,18 +23,24 @@ from unmask.tasks.registry import all_tasks
 from unmask.tasks.spec import load_spec
 from unmask.text.tokenizer import TextTokenizer, packaged_tokenizer
 from unmask.train.batch import COPIES, FEW_COPIES, MicroBatch, make_micro_batches
-from unmask.train.document import (
+from unmask.train.document import Document, item_document
+from unmask.train.lessons import (
+    ADMITTING,
     RECALL,
     REPEAT,
     TELLING,
-    Document,
-    item_document,
+    admitting_document,
     recall_document,
     repeat_document,
     telling_document,
 )
 
-LESSONS = {RECALL: recall_document, REPEAT: repeat_document, TELLING: telling_document}
+LESSONS = {
+    RECALL: recall_document,
+    REPEAT: repeat_document,
+    TELLING: telling_document,
+    ADMITTING: admitting_document,
+}
 
 
 class FeedError(UnmaskError):
@@ -54,6 +60,7 @@ class FeedPlan:
         micro_batch_tokens: most tokens of a forward.
         recall_share: share of the documents that are lessons in recall.
         telling_share: share of the documents that are lessons in telling, which begin after the warm-up.
+        admitting_share: share of the documents that are lessons in admitting, which begin with those.
         warm_up_steps: how many first steps are the warm-up.
         warm_up_documents: documents of a step of the warm-up.
         warm_up_recall: share of lessons in recall in the warm-up.
@@ -67,6 +74,7 @@ class FeedPlan:
     micro_batch_tokens: int
     recall_share: float
     telling_share: float
+    admitting_share: float
     warm_up_steps: int
     warm_up_documents: int
     warm_up_recall: float
@@ -82,10 +90,11 @@ def step_counts(plan: FeedPlan, step: int) -> dict[str, int]:
     recall = round(total * (plan.warm_up_recall if warm_up else plan.recall_share))
     repeat = round(total * plan.warm_up_repeat) if warm_up else 0
     telling = 0 if warm_up else round(total * plan.telling_share)
+    admitting = 0 if warm_up else round(total * plan.admitting_share)
     mixture = load_spec().mixture
-    share = (total - recall - repeat - telling) / sum(mixture.weights)
+    share = (total - recall - repeat - telling - admitting) / sum(mixture.weights)
     counts = {task: max(1, round(share * weight)) for task, weight in zip(mixture.values, mixture.weights, strict=True)}
-    return {**counts, RECALL: recall, REPEAT: repeat, TELLING: telling}
+    return {**counts, RECALL: recall, REPEAT: repeat, TELLING: telling, ADMITTING: admitting}
 
 
 def make_step(tokenizer: TextTokenizer, plan: FeedPlan, step: int) -> list[MicroBatch]:

@@ -19,8 +19,8 @@ from unmask.engine.weights import load_weights
 from unmask.errors import CheckpointError, ConfigError
 from unmask.train.checkpoint import Progress, load_checkpoint, save_checkpoint
 from unmask.train.dense import DensePass
-from unmask.train.document import task_order
 from unmask.train.feed import feed
+from unmask.train.lessons import task_order
 from unmask.train.log import LogEntry, TaskFigures, append_entry, rewind_log
 from unmask.train.recipe import Recipe
 from unmask.train.step import Forward, make_optimisers, make_sums, set_rates, train_step

@@ -13,8 +13,8 @@ from unmask.errors import CheckpointError
 from unmask.train.log import LogEntry, TaskFigures
 
 # Okabe and Ito's palette, its yellow darkened for white paper; markers tell the lines apart without colour too.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999", "#7A5C00")
-MARKERS = "osD^vPX*h"
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999", "#7A5C00", "#332288")
+MARKERS = "osD^vPX*h<"
 SMOOTHED_FROM = 30
 WINDOW = 9
 

@@ -57,6 +57,7 @@ def recipe(name: str, seed: int) -> Recipe:
         micro_batch_tokens=6144,
         recall_share=0.06,
         telling_share=0.1,
+        admitting_share=0.08,
         warm_up_steps=700,
         warm_up_documents=96,
         warm_up_recall=0.5,

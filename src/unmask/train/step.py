@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from unmask.engine.network import Network
 from unmask.train.batch import MicroBatch, Targets
-from unmask.train.document import task_order
+from unmask.train.lessons import task_order
 from unmask.train.muon import Muon
 from unmask.train.recipe import Recipe
 
