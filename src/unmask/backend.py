@@ -1,6 +1,7 @@
 """What serves a request: the protocol, its requests and its answers."""
 
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -80,6 +81,12 @@ class ModelLoad:
     def kv_usage(self) -> float:
         """Share of the pages that is in use, from 0 to 1."""
         return self.kv_pages_used / self.kv_pages if self.kv_pages else 0.0
+
+
+MOST_STOPS = 4
+MOST_ALTERNATIVES = 20
+HIGHEST_TEMPERATURE = 2.0
+"""Limits of a `Request` whatever model it asks; each is where the OpenAI API has it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,12 +190,27 @@ class Generation:
     error: str | None = None
 
 
+class PieceState(StrEnum):
+    """How sure a piece of a draft is: never to change, a guess, or nothing to show yet."""
+
+    FIXED = "fixed"
+    GUESSED = "guessed"
+    MASKED = "masked"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftPiece:
     """A run of canvas text of one kind: fixed, guessed, or (``text`` empty of meaning) still masked."""
 
     text: str
     fixed: bool
+
+    @property
+    def state(self) -> PieceState:
+        """Which of the kinds it is."""
+        if self.fixed:
+            return PieceState.FIXED
+        return PieceState.GUESSED if self.text else PieceState.MASKED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,6 +239,17 @@ class DoneEvent:
 
 
 Event = StepEvent | CommitEvent | DoneEvent
+
+
+async def last_generation(events: AsyncGenerator[Event, None]) -> Generation:
+    """Take a stream to its end and return its generation; cancelling the call closes the stream."""
+    generation: Generation | None = None
+    async with aclosing(events):
+        async for event in events:
+            if isinstance(event, DoneEvent):
+                generation = event.generation
+    assert generation is not None, "a stream ends with its generation"
+    return generation
 
 
 class Backend(Protocol):

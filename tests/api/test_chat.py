@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 
 import httpx
 import pytest
-from starlette.types import ASGIApp, Message
 
 from tests.api.client import CHAT, NOW, chat_body, client_of, make_app, post_chat, user
+from tests.api.raw_client import RawClient
 from unmask.api.running import Running
 from unmask.config import Settings
 from unmask.errors import ContextLengthError, QueueFullError, WeightsError
@@ -270,48 +270,10 @@ async def test_cut_off_request_is_503() -> None:
     assert len(backend.aborted) == 1
 
 
-class Wire:
-    """A raw connection that can hang up."""
-
-    def __init__(self, body: bytes) -> None:
-        self._body = [body]
-        self.hung_up = asyncio.Event()
-        self.sent: list[Message] = []
-
-    async def receive(self) -> Message:
-        """Send the body, then nothing until the client hangs up."""
-        if self._body:
-            return {"type": "http.request", "body": self._body.pop(), "more_body": False}
-        await self.hung_up.wait()
-        return {"type": "http.disconnect"}
-
-    async def send(self, message: Message) -> None:
-        """Note what the server sends."""
-        self.sent.append(message)
-
-    async def call(self, app: ASGIApp) -> None:
-        """Make the request."""
-        scope = {
-            "type": "http",
-            "asgi": {"version": "3.0"},
-            "http_version": "1.1",
-            "method": "POST",
-            "scheme": "http",
-            "path": CHAT,
-            "raw_path": CHAT.encode(),
-            "root_path": "",
-            "query_string": b"",
-            "headers": [(b"content-type", b"application/json")],
-            "client": ("127.0.0.1", 1),
-            "server": ("127.0.0.1", 2),
-        }
-        await app(scope, self.receive, self.send)
-
-
 async def test_hanging_up_cancels_the_generation() -> None:
     """A client that leaves frees its place at once; nothing is generated for nobody."""
     backend, running = FakeBackend(gate=asyncio.Event()), Running(1)
-    wire = Wire(json.dumps(chat_body()).encode())
+    wire = RawClient(json.dumps(chat_body()).encode())
     calling = asyncio.create_task(wire.call(make_app(backend, running=running)))
     await until(lambda: bool(backend.requests))
     running_before = list(backend.aborted)
@@ -327,7 +289,7 @@ async def test_hanging_up_cancels_the_generation() -> None:
 async def test_cancelled_handler_cancels_the_generation() -> None:
     """A server that gives up on a request takes its generation along."""
     backend = FakeBackend(gate=asyncio.Event())
-    wire = Wire(json.dumps(chat_body()).encode())
+    wire = RawClient(json.dumps(chat_body()).encode())
     calling = asyncio.create_task(wire.call(make_app(backend)))
     await until(lambda: bool(backend.requests))
     calling.cancel()

@@ -18,7 +18,6 @@ from unmask.api.schema import (
     LONGEST_LABEL,
     MOST_CHOICES,
     MOST_METADATA,
-    MOST_STOPS,
     MOST_TOTAL_STEPS,
     DiffusionOptions,
     ServiceTier,
@@ -26,6 +25,7 @@ from unmask.api.schema import (
     VllmArguments,
 )
 from unmask.api.status import STATUS, Status
+from unmask.backend import MOST_STOPS
 from unmask.tasks.schema_limits import DEEPEST_SCHEMA, LONGEST_SCHEMA, MOST_PATTERNS, MOST_WORK
 from unmask.types import Bucket, StrategyName
 

@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry
 from starlette.types import Message, Receive, Scope, Send
 
 from tests.api.client import CHAT, chat_body, client_of, make_app
-from tests.api.test_chat import Wire
+from tests.api.raw_client import RawClient
 from tests.metrics.reading import Series, moved, read
 from unmask.api.measured import STOPWATCH, Measured
 from unmask.api.running import Running
@@ -130,7 +130,7 @@ async def test_hanging_up_moves_disconnect_and_aborted_generation() -> None:
     """A client that leaves is counted once, and nothing stays open behind it."""
     backend = FakeBackend(gate=asyncio.Event())
     site = Site(backend)
-    wire = Wire(json.dumps(chat_body()).encode())
+    wire = RawClient(json.dumps(chat_body()).encode())
     calling = asyncio.create_task(wire.call(site.app))
     await until(lambda: bool(backend.requests))
     during = site.moved()
@@ -150,7 +150,7 @@ async def test_hanging_up_moves_disconnect_and_aborted_generation() -> None:
 async def test_hanging_up_while_sending_moves_no_generation() -> None:
     """Half a body is a disconnect and nothing else."""
     site = Site()
-    wire = Wire(b"{")
+    wire = RawClient(b"{")
     wire.hung_up.set()
 
     async def receive() -> Message:
@@ -188,7 +188,7 @@ async def test_cancelled_request_is_counted_without_a_status() -> None:
     """A server that gives up on a handler before its answer loses no request."""
     backend = FakeBackend(gate=asyncio.Event())
     site = Site(backend)
-    calling = asyncio.create_task(Wire(json.dumps(chat_body()).encode()).call(site.app))
+    calling = asyncio.create_task(RawClient(json.dumps(chat_body()).encode()).call(site.app))
     await until(lambda: bool(backend.requests))
     calling.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -235,7 +235,7 @@ async def test_time_outside_the_backend_is_measured() -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    await Wire(b"").call(Measured(app, instruments=instruments, clock=clock))
+    await RawClient(b"").call(Measured(app, instruments=instruments, clock=clock))
     found = read(registry)
 
     assert found["unmask_request_overhead_seconds_sum"] == pytest.approx(0.03)
@@ -253,7 +253,7 @@ async def test_stream_that_its_client_leaves_keeps_its_status() -> None:
         await receive()
         assert (await receive())["type"] == "http.disconnect"
 
-    wire = Wire(b"")
+    wire = RawClient(b"")
     wire.hung_up.set()
     await wire.call(Measured(app, instruments=instruments, clock=clock))
 
@@ -264,7 +264,7 @@ async def test_stream_that_its_client_leaves_keeps_its_status() -> None:
     }
 
 
-class Prompt(Wire):
+class Prompt(RawClient):
     """A connection whose server says that it is over while the last byte is still being sent."""
 
     async def send(self, message: Message) -> None:
@@ -306,7 +306,7 @@ async def test_what_is_not_http_passes() -> None:
     async def app(scope: Scope, _receive: Receive, _send: Send) -> None:
         seen.append(scope["type"])
 
-    wire = Wire(b"")
+    wire = RawClient(b"")
     await Measured(app, instruments=instruments, clock=ManualClock())({"type": "lifespan"}, wire.receive, wire.send)
 
     assert seen == ["lifespan"]

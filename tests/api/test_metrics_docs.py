@@ -9,7 +9,7 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry
 
 from tests.api.client import CHAT, chat_body, client_of, make_app
-from tests.api.test_chat import Wire
+from tests.api.raw_client import RawClient
 from unmask.testing.fake_backend import FakeBackend
 from unmask.testing.waiting import until
 
@@ -47,7 +47,7 @@ async def registered() -> list[Row]:
         await client.post(CHAT, json=chat_body())
         await client.post(CHAT, json={})
     gate.clear()
-    wire = Wire(json.dumps(chat_body()).encode())
+    wire = RawClient(json.dumps(chat_body()).encode())
     call = asyncio.create_task(wire.call(app))
     await until(lambda: len(backend.requests) == 2)
     wire.hung_up.set()

@@ -65,6 +65,11 @@ def content_of(fetched: Fetched) -> str:
     return str(json.loads(fetched.body)["choices"][0]["message"]["content"])
 
 
+def text_of(fetched: Fetched, body: str) -> str:
+    """Return the text of an answer, whole or streamed as the body asked."""
+    return content_of(fetched) if body == ASKED else parse_stream(fetched.body).text()
+
+
 def test_printed_command_works_in_a_shell(process: Served) -> None:
     """Pasted as it is, the line that `unmask serve` prints gets an answer."""
     ended = subprocess.run(["sh", "-c", process.command], capture_output=True, check=True, timeout=60)
@@ -135,8 +140,7 @@ def test_offer_of_http2_is_declined(site: Site, body: str) -> None:
     fetched = curl("--http2", f"{site.url}{CHAT}", *JSON, "-d", body)
 
     assert (fetched.code, fetched.status, fetched.version) == (0, 200, "1.1")
-    text = content_of(fetched) if body == ASKED else parse_stream(fetched.body).text()
-    assert text == TEXT
+    assert text_of(fetched, body) == TEXT
 
 
 def test_http2_from_the_start_is_refused(site: Site) -> None:
@@ -152,8 +156,7 @@ def test_http_1_0(site: Site, body: str) -> None:
 
     assert (fetched.code, fetched.status) == (0, 200)
     assert "transfer-encoding" not in fetched.headers
-    text = content_of(fetched) if body == ASKED else parse_stream(fetched.body).text()
-    assert text == TEXT
+    assert text_of(fetched, body) == TEXT
 
 
 @pytest.mark.parametrize("body", [ASKED, STREAMED])
@@ -163,8 +166,7 @@ def test_compression_may_be_asked_for(site: Site, body: str) -> None:
 
     assert (fetched.code, fetched.status) == (0, 200)
     assert "content-encoding" not in fetched.headers
-    text = content_of(fetched) if body == ASKED else parse_stream(fetched.body).text()
-    assert text == TEXT
+    assert text_of(fetched, body) == TEXT
 
 
 def upload(site: Site, body: bytes, *args: str) -> Fetched:

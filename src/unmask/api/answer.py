@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from unmask.api.call import Call
-from unmask.api.finished import FinishedChoice, finish
+from unmask.api.finished import FinishedChoice
 from unmask.api.shape import AnswerShape, ChoiceWriter, Json
 from unmask.api.usage import choice_diffusion, usage
 from unmask.backend import Generation
@@ -26,10 +26,11 @@ class Answer:
     verified: Callable[[Verification], None]
 
     def finish(self, generation: Generation) -> FinishedChoice:
-        """Verify a completed generation, once."""
-        choice = finish(generation, self.call.answer_format)
-        self.verified(choice.verify)
-        return choice
+        """Verify a completed generation, once; nothing is asked of it where there is no format."""
+        form = self.call.answer_format
+        verify = Verification.SKIPPED if form is None else form.verify(generation.text)
+        self.verified(verify)
+        return FinishedChoice(generation=generation, verify=verify)
 
     def writers(self) -> tuple[ChoiceWriter, ...]:
         """Return a new writer for every choice, in their order."""

@@ -17,10 +17,10 @@ from unmask.api.schema import (
     text_or_parts,
 )
 from unmask.api.strict import STRICT, Strict, described, where
+from unmask.backend import MOST_ALTERNATIVES
 
 MOST_MESSAGES = 2_048
 MOST_PARTS = 1_024
-MOST_ALTERNATIVES = 20
 
 
 class TextPart(Strict):

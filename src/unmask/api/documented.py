@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from unmask.api.snapshot import PieceState
+from unmask.backend import PieceState
 from unmask.types import Bucket, ExitReason, FinishReason, Verification
 
 _EXACT = ConfigDict(extra="forbid")

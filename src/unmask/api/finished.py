@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from unmask.backend import Generation
-from unmask.tasks.formats import AnswerFormat
 from unmask.types import FinishReason, Verification
 
 
@@ -19,9 +18,3 @@ class FinishedChoice:
         """Why the text ends."""
         assert self.generation.finish_reason is not None, "a completed generation says why it ends"
         return self.generation.finish_reason
-
-
-def finish(generation: Generation, answer_format: AnswerFormat | None) -> FinishedChoice:
-    """Verify a completed generation; nothing is asked of it where there is no format."""
-    verify = Verification.SKIPPED if answer_format is None else answer_format.verify(generation.text)
-    return FinishedChoice(generation=generation, verify=verify)

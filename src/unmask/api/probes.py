@@ -14,6 +14,13 @@ from unmask.api.running import Running
 from unmask.backend import Backend, EngineState
 from unmask.metrics.exposition import expose
 
+HEALTH = "/health"
+READY = "/health/ready"
+LIVE = "/health/live"
+METRICS_PATH = "/metrics"
+PATHS = frozenset({HEALTH, READY, LIVE, METRICS_PATH})
+"""Where probes are answered, also when nothing else is."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probes:
@@ -61,11 +68,11 @@ class Probes:
 def add_probes(app: FastAPI, probes: Probes) -> None:
     """Add the endpoints to an application."""
     for path, summary, answer in (
-        ("/health", "Say whether requests are taken, and if not, why", probes.health),
-        ("/health/ready", "Say whether to send requests here", probes.ready),
-        ("/health/live", "Say whether to leave the process running", probes.live),
+        (HEALTH, "Say whether requests are taken, and if not, why", probes.health),
+        (READY, "Say whether to send requests here", probes.ready),
+        (LIVE, "Say whether to leave the process running", probes.live),
     ):
         app.get(path, summary=summary, responses={200: {"model": Health}, 503: {"model": Health}})(answer)
-    app.get("/metrics", summary="Write the metrics", response_class=PlainTextResponse, responses={200: METRICS})(
+    app.get(METRICS_PATH, summary="Write the metrics", response_class=PlainTextResponse, responses={200: METRICS})(
         probes.metrics
     )

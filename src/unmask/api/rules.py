@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from unmask.api import chat_schema, completion_schema
+from unmask.api import completion_schema
 from unmask.api.chat_schema import MOST_MESSAGES, MOST_PARTS
 from unmask.api.completion_schema import MOST_PROMPTS
 from unmask.api.effort import Effort
@@ -14,11 +14,11 @@ from unmask.api.schema import (
     LONGEST_LABEL,
     MOST_CHOICES,
     MOST_METADATA,
-    MOST_STOPS,
     MOST_TOTAL_STEPS,
     ServiceTier,
 )
 from unmask.api.seeds import LARGEST_SEED, LEAST_SEED
+from unmask.backend import HIGHEST_TEMPERATURE, MOST_ALTERNATIVES, MOST_STOPS
 from unmask.types import StrategyName
 
 
@@ -42,7 +42,7 @@ _SHARED: Mapping[str, Rule] = {
     "model": Rule("the name of a served model", "Ask /v1/models for the names."),
     "max_tokens": _TOKENS,
     "n": Rule(f"a whole number from 1 to {MOST_CHOICES}", "For more answers send more requests."),
-    "temperature": Rule("a number from 0 to 2", "0 takes the likeliest token everywhere."),
+    "temperature": Rule(f"a number from 0 to {HIGHEST_TEMPERATURE:g}", "0 takes the likeliest token everywhere."),
     "top_p": Rule("a number above 0, up to 1", "1 draws from all tokens."),
     "seed": Rule(f"a whole number from {LEAST_SEED} to {LARGEST_SEED}", _WHOLE),
     "stop": Rule(f"a text, or a list of 1 to {MOST_STOPS} texts, none empty", "Leave stop out for none."),
@@ -94,7 +94,7 @@ CHAT_RULES: Mapping[str, Rule] = MappingProxyType(
         "max_completion_tokens": _TOKENS,
         "logprobs": _TRUTH,
         "top_logprobs": Rule(
-            f"a whole number from 0 to {chat_schema.MOST_ALTERNATIVES}, with logprobs: true",
+            f"a whole number from 0 to {MOST_ALTERNATIVES}, with logprobs: true",
             "Lower it, or leave it out.",
         ),
         "prompt_cache_key": _LABEL,

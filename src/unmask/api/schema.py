@@ -15,12 +15,12 @@ from unmask.api.format_schema import ResponseFormat
 from unmask.api.refusals import DIFFUSION, STREAM_OPTIONS
 from unmask.api.seeds import LARGEST_SEED, LEAST_SEED
 from unmask.api.strict import STRICT, Strict, described, where
+from unmask.backend import HIGHEST_TEMPERATURE, MOST_STOPS
 from unmask.types import StrategyName
 
 TEXT_TAG = "<text>"
 PARTS_TAG = "<parts>"
 MOST_CHOICES = 16
-MOST_STOPS = 4
 MOST_METADATA = 16
 MOST_TOTAL_STEPS = 1_000_000_000
 LARGEST_EXACT = (1 << 53) - 1
@@ -174,7 +174,7 @@ class GeneratingBody(Strict):
         default=None, description="Number of answers. The first is the one without others."
     )
     temperature: float | None = Field(
-        default=None, ge=0, le=2, description="0, the default, takes the likeliest token everywhere."
+        default=None, ge=0, le=HIGHEST_TEMPERATURE, description="0, the default, takes the likeliest token everywhere."
     )
     top_p: float | None = Field(default=None, gt=0, le=1, description="Draws from the likeliest tokens only.")
     seed: Annotated[int, Field(ge=LEAST_SEED, le=LARGEST_SEED), WHOLE] | None = Field(

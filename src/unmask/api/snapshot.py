@@ -1,16 +1,6 @@
 """The draft of a canvas, as clients see it denoise."""
 
-from enum import StrEnum
-
-from unmask.backend import DraftPiece, StepEvent
-
-
-class PieceState(StrEnum):
-    """How sure a piece of a draft is: never to change, a guess, or nothing to show yet."""
-
-    FIXED = "fixed"
-    GUESSED = "guessed"
-    MASKED = "masked"
+from unmask.backend import StepEvent
 
 
 def snapshot(index: int, event: StepEvent) -> dict[str, object]:
@@ -20,11 +10,5 @@ def snapshot(index: int, event: StepEvent) -> dict[str, object]:
         "canvas": event.canvas,
         "step": event.step,
         "max_steps": event.max_steps,
-        "pieces": [{"text": piece.text, "state": _state(piece).value} for piece in event.pieces],
+        "pieces": [{"text": piece.text, "state": piece.state.value} for piece in event.pieces],
     }
-
-
-def _state(piece: DraftPiece) -> PieceState:
-    if piece.fixed:
-        return PieceState.FIXED
-    return PieceState.GUESSED if piece.text else PieceState.MASKED

@@ -5,9 +5,10 @@ from typing import Protocol
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from unmask.api.probes import PATHS
+
 RESERVE = 32
 """Connections beyond the limit that are told so, and may still ask for health."""
-PROBES = frozenset({"/health", "/health/live", "/health/ready", "/metrics"})
 
 
 class Room(Enum):
@@ -94,5 +95,5 @@ class OnlyProbes:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        app = self._app if scope.get("path") in PROBES else self._refusal
+        app = self._app if scope.get("path") in PATHS else self._refusal
         await app(scope, receive, send)

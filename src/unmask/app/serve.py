@@ -5,7 +5,6 @@ import gc
 import socket
 from collections.abc import Callable
 
-from prometheus_client import CollectorRegistry
 from rich.console import Console
 
 from unmask.api.application import create_app, system_chance
@@ -69,7 +68,7 @@ async def _serve(
     backend = make_backend(settings)
     running = Running(settings.max_rows * len(backend.models()) + settings.queue_limit)
     chance = system_chance()
-    app = create_app(backend, settings, running, chance, registry=CollectorRegistry())
+    app = create_app(backend, settings, running, chance)
     server = DrainingServer(
         app,
         backend,

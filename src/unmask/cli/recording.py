@@ -6,9 +6,9 @@ from html import escape
 from pathlib import Path
 from unicodedata import east_asian_width
 
-from unmask.backend import CommitEvent, DraftPiece, StepEvent
+from unmask.backend import CommitEvent, PieceState, StepEvent
 from unmask.cli.exits import UsageError
-from unmask.cli.watch import MASKED, Watcher
+from unmask.cli.watch import Watcher, shown
 
 COLUMNS = 84
 LINE_PX, CELL_PX, MARGIN_PX = 22, 8.6, 16
@@ -16,9 +16,9 @@ STEP_S = 0.45
 HOLD_S = 3.0
 COLOURS = {
     "committed": "#7ee787",
-    "fixed": "#ffffff",
-    "guessed": "#e3b341",
-    "masked": "#6e7681",
+    PieceState.FIXED: "#ffffff",
+    PieceState.GUESSED: "#e3b341",
+    PieceState.MASKED: "#6e7681",
     "note": "#8b949e",
 }
 
@@ -51,7 +51,8 @@ class RecordingWatcher:
         """Keep the frame and pass the event on."""
         if isinstance(event, StepEvent):
             title = f"canvas {event.canvas + 1}, step {event.step} of {event.max_steps}"
-            self._frames.append(Frame(title=title, spans=(self._done(), *map(_span, event.pieces))))
+            pieces = (Span(text=shown(piece), kind=piece.state) for piece in event.pieces)
+            self._frames.append(Frame(title=title, spans=(self._done(), *pieces)))
         else:
             self._committed += event.text
         await self._shown.show(event)
@@ -92,12 +93,6 @@ def draw(command: str, frames: tuple[Frame, ...]) -> str:
         f"<style>\n{_style(len(frames), total)}\n</style>\n"
         f'<rect width="{width}" height="{height}" rx="8" fill="#0d1117"/>\n{_texts(typed, 0)}\n{groups}\n</svg>\n'
     )
-
-
-def _span(piece: DraftPiece) -> Span:
-    if piece.fixed:
-        return Span(text=piece.text, kind="fixed")
-    return Span(text=piece.text, kind="guessed") if piece.text else Span(text=MASKED, kind="masked")
 
 
 def _style(count: int, total: float) -> str:

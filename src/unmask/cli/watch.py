@@ -2,15 +2,16 @@
 
 import asyncio
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Protocol
 
 from rich.live import Live
 from rich.panel import Panel
 from rich.text import Text
 
-from unmask.backend import CommitEvent, DraftPiece, StepEvent
+from unmask.backend import CommitEvent, DraftPiece, PieceState, StepEvent
 from unmask.cli.tools import Tools
 
 PACE_S = 0.08
@@ -20,6 +21,9 @@ COMMITTED_STYLE = "green"
 FIXED_STYLE = "bold"
 GUESSED_STYLE = "italic yellow"
 MASKED_STYLE = "dim"
+STYLES: Mapping[PieceState, str] = MappingProxyType(
+    {PieceState.FIXED: FIXED_STYLE, PieceState.GUESSED: GUESSED_STYLE, PieceState.MASKED: MASKED_STYLE}
+)
 LEGEND = (
     f"[{COMMITTED_STYLE}]committed[/] [{FIXED_STYLE}]fixed[/] "
     f"[{GUESSED_STYLE}]guessed[/] [{MASKED_STYLE}]masked {MASKED}[/]"
@@ -55,7 +59,7 @@ class LiveWatcher:
     def _draw(self, pieces: Iterable[DraftPiece]) -> None:
         text = Text(self._committed, style=COMMITTED_STYLE)
         for piece in pieces:
-            text.append(*_styled(piece))
+            text.append(shown(piece), STYLES[piece.state])
         self._live.update(Panel(text, title=self._title, subtitle=LEGEND), refresh=True)
 
 
@@ -83,7 +87,6 @@ def watcher_for(tools: Tools, *, plain: bool) -> Iterator[Watcher]:
         yield LiveWatcher(live)
 
 
-def _styled(piece: DraftPiece) -> tuple[str, str]:
-    if piece.fixed:
-        return piece.text, FIXED_STYLE
-    return (piece.text, GUESSED_STYLE) if piece.text else (MASKED, MASKED_STYLE)
+def shown(piece: DraftPiece) -> str:
+    """Return a piece's text, or the mark of a mask."""
+    return MASKED if piece.state is PieceState.MASKED else piece.text

@@ -17,6 +17,7 @@ from unmask.backend import (
     StepEvent,
     Timing,
     Usage,
+    last_generation,
 )
 from unmask.core.front import Front, Kind
 from unmask.errors import UnknownModelError
@@ -55,11 +56,7 @@ class LocalBackend:
 
     async def generate(self, request: Request) -> Generation:
         """Run a request to its end."""
-        async with aclosing(self.stream(request)) as events:
-            async for event in events:
-                if isinstance(event, DoneEvent):
-                    return event.generation
-        raise AssertionError("a stream ends with its generation")
+        return await last_generation(self.stream(request))
 
     async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         """Run a request and yield its events."""

@@ -1,14 +1,10 @@
 """What a request may ask of a model: checks values and fills in defaults."""
 
-from unmask.backend import ModelInfo, Request
+from unmask.backend import HIGHEST_TEMPERATURE, MOST_ALTERNATIVES, MOST_STOPS, ModelInfo, Request
 from unmask.errors import ContextLengthError, InvalidRequestError
 from unmask.sequence import Submission
 from unmask.text.tokenizer import SPECIALS, Special
 from unmask.types import Draft, Mode, StepBudget, StrategyChoice
-
-MAX_TEMPERATURE = 2.0
-MAX_STOPS = 4
-MAX_TOP_LOGPROBS = 20
 
 
 def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...]) -> Submission:
@@ -121,19 +117,22 @@ def _budget(request: Request, model: ModelInfo, max_tokens: int, canvas_length: 
 
 def _check_sampling(request: Request) -> None:
     sampling = request.sampling
-    if not 0 <= sampling.temperature <= MAX_TEMPERATURE:
+    if not 0 <= sampling.temperature <= HIGHEST_TEMPERATURE:
         raise InvalidRequestError(
-            "temperature", sampling.temperature, f"0 to {MAX_TEMPERATURE:g}", "0 takes the likeliest token."
+            "temperature", sampling.temperature, f"0 to {HIGHEST_TEMPERATURE:g}", "0 takes the likeliest token."
         )
     if not 0 < sampling.top_p <= 1:
         raise InvalidRequestError("top_p", sampling.top_p, "above 0, at most 1", "1 leaves every token in.")
     alternatives = request.top_logprobs
-    if alternatives is not None and not 0 <= alternatives <= MAX_TOP_LOGPROBS:
+    if alternatives is not None and not 0 <= alternatives <= MOST_ALTERNATIVES:
         raise InvalidRequestError(
-            "top_logprobs", alternatives, f"0 to {MAX_TOP_LOGPROBS}", "It counts the alternatives given for each token."
+            "top_logprobs",
+            alternatives,
+            f"0 to {MOST_ALTERNATIVES}",
+            "It counts the alternatives given for each token.",
         )
-    if "" in request.stop or len(request.stop) > MAX_STOPS:
-        raise InvalidRequestError("stop", request.stop, f"up to {MAX_STOPS} texts, none empty", "Drop the others.")
+    if "" in request.stop or len(request.stop) > MOST_STOPS:
+        raise InvalidRequestError("stop", request.stop, f"up to {MOST_STOPS} texts, none empty", "Drop the others.")
 
 
 def _check_threshold(strategy: StrategyChoice) -> None:

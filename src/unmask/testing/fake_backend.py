@@ -16,6 +16,7 @@ from unmask.backend import (
     ModelLoad,
     Request,
     StepEvent,
+    last_generation,
 )
 from unmask.errors import DrainingError
 from unmask.testing.builders import make_generation, make_model, make_usage
@@ -81,12 +82,7 @@ class FakeBackend:
 
     async def generate(self, request: Request) -> Generation:
         """Take every step and return the answer."""
-        generation: Generation | None = None
-        async for event in self.stream(request):
-            if isinstance(event, DoneEvent):
-                generation = event.generation
-        assert generation is not None, "a stream ends with its generation"
-        return generation
+        return await last_generation(self.stream(request))
 
     async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         """Reveal the answer from left to right over the steps, then commit it."""

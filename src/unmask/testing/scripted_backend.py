@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 
-from unmask.backend import DoneEvent, Event, Generation, ModelInfo, ModelLoad, Request
+from unmask.backend import Event, Generation, ModelInfo, ModelLoad, Request, last_generation
 from unmask.testing.builders import make_model
 
 Line = Event | Exception | asyncio.Event | float
@@ -41,12 +41,7 @@ class ScriptedBackend:
 
     async def generate(self, request: Request) -> Generation:
         """Play the script and return the generation at its end."""
-        generation: Generation | None = None
-        async for event in self.stream(request):
-            if isinstance(event, DoneEvent):
-                generation = event.generation
-        assert generation is not None, "a script ends with a generation"
-        return generation
+        return await last_generation(self.stream(request))
 
     async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         """Play the script."""
