@@ -8,6 +8,8 @@ from typing import Protocol
 
 from unmask.types import (
     Draft,
+    DraftCheck,
+    ExitPlan,
     ExitReason,
     FinishReason,
     Message,
@@ -100,6 +102,8 @@ class Request:
         trace: whether the result carries a `StepTrace` for every step.
         top_logprobs: how many alternatives the log-probability of each output token comes with;
             ``None`` asks for no log-probabilities at all.
+        exit: when its canvases may stop before their budget is spent; ``None`` lets them run to their end.
+        check: what an exit rule's format condition asks of a draft; a rule with that condition is never met without.
     """
 
     model: str
@@ -116,6 +120,8 @@ class Request:
     snapshots: bool = False
     trace: bool = False
     top_logprobs: int | None = None
+    exit: ExitPlan | None = None
+    check: DraftCheck | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,11 +178,27 @@ class TokenLogprob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExitRecord:
+    """Where a request's exit rule was met.
+
+    Attributes:
+        steps: denoise steps the request takes with the exit: its own, or what they would have been.
+        text: its answer with the exit. Where the rule only observed, each canvas has the draft it would have stopped
+            at, behind the context of the full run.
+    """
+
+    steps: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Generation:
     """A finished request. ``text`` excludes end tokens and stop sequences.
 
     ``logprobs`` holds one entry per output token that has text, where the request asked for them: not the end token,
     nor what lies wholly inside a stop sequence; a token whose text the stop sequence cuts in two is listed whole.
+
+    ``exit`` says where the request's exit rule was met, if it was.
     """
 
     outcome: Outcome
@@ -187,6 +209,7 @@ class Generation:
     timing: Timing
     trace: tuple[StepTrace, ...] = ()
     logprobs: tuple[TokenLogprob, ...] = ()
+    exit: ExitRecord | None = None
     error: str | None = None
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 
 class Role(StrEnum):
@@ -136,6 +137,124 @@ class StepTrace:
     entropy: tuple[float, ...]
 
 
+class SignalKind(StrEnum):
+    """What a progress signal looks at. An exit rule combines at least two kinds: none of them alone means quality."""
+
+    CHANGE = "change"
+    CONFIDENCE = "confidence"
+    FORMAT = "format"
+
+
+class ProgressSignal(StrEnum):
+    """A signal that a denoise step gives of its canvas, over the positions that an exit would fill.
+
+    These are the open positions up to the draft's first end token.
+
+    ``flips``: share of them whose draft token is another than a step before. ``kl``: mean divergence of their
+    distributions from those of the step before, in nats. ``confidence_p10``, ``confidence_mean``, ``confidence_min``:
+    of the probabilities of their draft tokens. ``gap``: least lead of the likeliest logit over the next.
+    ``entropy``: mean, in nats. ``format``: whether the draft's text passes the request's serving-time verifier.
+    """
+
+    FLIPS = "flips"
+    KL = "kl"
+    CONFIDENCE_P10 = "confidence_p10"
+    CONFIDENCE_MEAN = "confidence_mean"
+    CONFIDENCE_MIN = "confidence_min"
+    GAP = "gap"
+    ENTROPY = "entropy"
+    FORMAT = "format"
+
+    @property
+    def kind(self) -> SignalKind:
+        """What it looks at."""
+        if self in {ProgressSignal.FLIPS, ProgressSignal.KL}:
+            return SignalKind.CHANGE
+        return SignalKind.FORMAT if self is ProgressSignal.FORMAT else SignalKind.CONFIDENCE
+
+    @property
+    def is_small_when_done(self) -> bool:
+        """Whether a canvas that has settled shows a small value: a condition then sets the largest one."""
+        return self in {ProgressSignal.FLIPS, ProgressSignal.KL, ProgressSignal.ENTROPY}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExitCondition:
+    """A bound on one signal: the largest value of those small when done, the least of others (both inclusive).
+
+    The bound of ``format`` is 1: the draft passes.
+    """
+
+    signal: ProgressSignal
+    bound: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnedExit:
+    """A logistic score of signals, the probability that stopping here costs nothing; met from ``threshold`` on.
+
+    Attributes:
+        version: digest of what was learnt; apart from the model's.
+        bias: log-odds where every signal is 0.
+        weights: log-odds per unit of each signal read, after the transform of `unmask.engine.exits`.
+        threshold: least probability to stop at.
+    """
+
+    version: str
+    bias: float
+    weights: tuple[tuple[ProgressSignal, float], ...]
+    threshold: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExitRule:
+    """When a canvas may stop before its budget is spent: all conditions, and the learned score if there is one.
+
+    Attributes:
+        patience: how many steps in a row must meet it.
+        min_steps: fewest steps of a canvas.
+    """
+
+    conditions: tuple[ExitCondition, ...] = ()
+    learned: LearnedExit | None = None
+    patience: int = 1
+    min_steps: int = 1
+
+    @property
+    def signals(self) -> frozenset[ProgressSignal]:
+        """Signals that it reads."""
+        learned = () if self.learned is None else (signal for signal, _ in self.learned.weights)
+        return frozenset((*(condition.signal for condition in self.conditions), *learned))
+
+    @property
+    def kinds(self) -> frozenset[SignalKind]:
+        """Kinds of the signals that it reads."""
+        return frozenset(signal.kind for signal in self.signals)
+
+
+class ExitAction(StrEnum):
+    """What happens where an exit rule is met: the canvas stops, or (control runs) it is noted and goes on."""
+
+    STOP = "stop"
+    OBSERVE = "observe"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExitPlan:
+    """An exit rule as it applies to one request."""
+
+    rule: ExitRule
+    action: ExitAction = ExitAction.STOP
+
+
+class DraftCheck(Protocol):
+    """A serving-time verifier: tells from the request alone whether a text may be its answer; never raises."""
+
+    def __call__(self, text: str) -> bool:
+        """Judge a whole answer."""
+        ...
+
+
 class FinishReason(StrEnum):
     """Why a text ends, in the words of the OpenAI API."""
 
@@ -154,10 +273,12 @@ class Outcome(StrEnum):
 class ExitReason(StrEnum):
     """Why denoising stopped: the last canvas converged, a cap was reached, or the request was ended.
 
-    Autoregressive text converges at its end; cut by ``max_tokens`` it has taken all its steps.
+    Autoregressive text converges at its end; cut by ``max_tokens`` it has taken all its steps. ``early_exit``: an
+    exit rule stopped the last canvas.
     """
 
     CONVERGED = "converged"
+    EARLY_EXIT = "early_exit"
     MAX_STEPS = "max_steps"
     MAX_TOTAL_STEPS = "max_total_steps"
     ABORTED = "aborted"

@@ -1,0 +1,144 @@
+"""A budget policy as a value; `unmask.policy.schema` reads and writes its file."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from unmask.types import Bucket, ExitRule, StrategyChoice
+
+DEFAULT_TASK = "default"
+"""The task type of requests whose own is not known: fixed budget, no exit."""
+
+
+class BudgetMode(StrEnum):
+    """How a task type gets its budget: one for all, or by estimated difficulty."""
+
+    FIXED = "fixed"
+    ADAPTIVE = "adaptive"
+
+
+class Preference(StrEnum):
+    """What a service class gives up last: its deadline, or quality."""
+
+    DEADLINE = "deadline"
+    QUALITY = "quality"
+
+
+class AtCap(StrEnum):
+    """What becomes of a request that has spent its budget without converging: answered as it stands, or failed."""
+
+    TRUNCATE = "truncate"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExitPolicy:
+    """A task type's exit rule and how often it may be wrong.
+
+    Attributes:
+        enabled: whether it stops requests; until its misjudgement is known to be within the limit, it only observes.
+        misjudgement_limit: largest upper bound (95 %, one-sided) of the share of exits that fail while the same
+            request's full run passes.
+    """
+
+    rule: ExitRule
+    enabled: bool
+    misjudgement_limit: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskPolicy:
+    """The budget of one task type, in denoise steps a canvas.
+
+    Attributes:
+        floor: fewest that may be assigned: above the collapse of its curve.
+        default: what a request gets that is not estimated: the knee.
+        ceiling: most that are assigned: saturation.
+        strategy: which positions its steps reveal; ``None`` leaves it to the request.
+        alpha: largest share of requests that may be wrong for the bucket they were given though right at the ceiling.
+        shift: what is added to an estimated difficulty, in log2 steps; the larger the safer. Set by calibration.
+    """
+
+    task: str
+    mode: BudgetMode
+    floor: int
+    default: int
+    ceiling: int
+    strategy: StrategyChoice | None
+    exit: ExitPolicy | None
+    alpha: float
+    shift: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassPolicy:
+    """What holds for a service class.
+
+    Attributes:
+        prefers: what it gives up last. With ``deadline`` an estimate between two buckets takes the smaller, and an
+            unsure one does not rise; with ``quality`` it takes the larger, and never less than the task's default.
+        max_steps: cap of a canvas; ``max_total_steps`` of a request (``None``: per canvas × canvases).
+        re_expansions: most further attempts after a failed verification.
+        re_expansion_factor: how much larger each one's budget is.
+    """
+
+    name: str
+    prefers: Preference
+    max_steps: int
+    max_total_steps: int | None
+    at_cap: AtCap
+    re_expansions: int
+    re_expansion_factor: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlPolicy:
+    """Which share of requests is run to its budget, as the control of the exit rules.
+
+    Attributes:
+        fraction: share once a task type's rule is settled.
+        young_fraction: share before, at least 0.05.
+        young_until: controls of a task type after which its rule counts as settled.
+    """
+
+    fraction: float
+    young_fraction: float
+    young_until: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BucketSteps:
+    """What a bucket stands for, in denoise steps a canvas."""
+
+    bucket: Bucket
+    max_steps: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """All that decides how many steps a request gets. Named by its digest; see `unmask.policy.digest`.
+
+    Attributes:
+        model: name and ``model_digest`` of the weights its curves were measured on.
+        difficulty: digest of the difficulty estimator it was calibrated with; ``None`` where no task is adaptive.
+        buckets: smallest first, steps rising.
+        tasks: one entry a task type, ``DEFAULT_TASK`` among them.
+        classes: the service classes; ``default_class`` is that of a request which names none.
+    """
+
+    model: str
+    model_digest: str
+    difficulty: str | None
+    buckets: tuple[BucketSteps, ...]
+    tasks: tuple[TaskPolicy, ...]
+    classes: tuple[ClassPolicy, ...]
+    default_class: str
+    control: ControlPolicy
+
+    def task(self, name: str) -> TaskPolicy:
+        """Return a task type's entry, or that of `DEFAULT_TASK` where it has none."""
+        found = {entry.task: entry for entry in self.tasks}
+        return found.get(name, found[DEFAULT_TASK])
+
+    def service_class(self, name: str | None) -> ClassPolicy | None:
+        """Return a service class by name, the default one for ``None``, nothing where there is none of that name."""
+        return next((entry for entry in self.classes if entry.name == (name or self.default_class)), None)
