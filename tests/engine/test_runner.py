@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from tests.engine.dense import dense_logits
+from unmask.engine import matrix
 from unmask.engine.network import Network
 from unmask.engine.runner import Runner, round_up
 from unmask.plan import CanvasTask, DecodeTask, Row
 from unmask.testing.canvas_tasks import make_canvas_task
 from unmask.testing.networks import TINY_SHAPE, make_network
-from unmask.types import Sampling
+from unmask.types import Precision, Sampling
 
 TOLERANCE = 1e-5
 NETWORK = make_network()
@@ -124,8 +125,8 @@ def test_a_canvas_leaves_nothing_behind() -> None:
     step(NETWORK, runner, lived, [Row(sequence=0, start=10, append=(50,), pages=pages, task=DECODE)])
 
 
-def test_padding_fits_any_page_size() -> None:
-    """A row shorter than the least number of tokens of a forward runs on pages of a single token."""
+def test_a_short_row_fits_any_page_size() -> None:
+    """A row of two tokens runs on pages of a single token."""
     runner = Runner(NETWORK, pages=2, page_size=1)
     step(NETWORK, runner, [[]], [Row(sequence=0, start=0, append=(7, 9), pages=(1, 0), task=DECODE)])
 
@@ -141,3 +142,30 @@ def test_rows_without_a_task_give_no_logits() -> None:
 def test_lengths_round_up_to_rungs() -> None:
     """A length takes the first rung that holds it, and past the ladder a multiple of the last."""
     assert [round_up(length, (8, 16, 64)) for length in (1, 8, 9, 17, 64, 65, 129)] == [8, 8, 16, 64, 64, 128, 192]
+
+
+def test_default_kernels_serve_where_there_are_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without oneDNN rows of any length have the logits of a full forward too."""
+    monkeypatch.setattr(matrix, "can_pack", lambda _dtype: False)
+    runner = Runner(NETWORK, pages=8, page_size=16)
+    lived: list[list[int]] = [[]]
+    pages = tuple(range(8))
+    canvas = make_canvas_task((0,) * 8)
+    step(NETWORK, runner, lived, [Row(sequence=0, start=0, append=tuple(range(2, 32)), pages=pages, task=canvas)])
+    step(NETWORK, runner, lived, [Row(sequence=0, start=30, append=(50,), pages=pages, task=DECODE)])
+
+
+def test_bfloat16_is_near() -> None:
+    """Pages take half the memory, logits stay in single precision and differ by rounding alone."""
+    rows = [
+        Row(sequence=0, start=0, append=tuple(range(2, 60)), pages=(0, 1, 2, 3, 4, 5), task=make_canvas_task((0,) * 32))
+    ]
+    exact, rounded = (
+        Runner(NETWORK, pages=6, page_size=16, precision=precision)
+        for precision in (Precision.FLOAT32, Precision.BFLOAT16)
+    )
+    expected, found = exact.forward(rows), rounded.forward(rows)
+
+    assert rounded._pool.nbytes * 2 == exact._pool.nbytes
+    assert found.dtype is torch.float32
+    assert 0 < (found - expected).abs().max() < 0.03 * expected.abs().max()

@@ -1,0 +1,57 @@
+"""A layer computes what its block computes."""
+
+from typing import cast
+
+import pytest
+import torch
+from torch import Tensor
+
+from unmask.engine.layer import Layer, turn_table
+from unmask.engine.network import Block
+from unmask.testing.networks import TINY_SHAPE, make_network
+
+NETWORK = make_network()
+HEADS, WIDTH = TINY_SHAPE.heads, TINY_SHAPE.width
+TOKENS = 40
+
+
+def normal(rows: int, columns: int) -> Tensor:
+    """Draw a matrix, the same every time."""
+    return torch.randn(rows, columns, generator=torch.Generator().manual_seed(rows))
+
+
+def make_layer(dtype: torch.dtype) -> tuple[Layer, Block]:
+    """Return a layer and the block it was made of, whose queries are scaled head by head."""
+    block = cast("Block", NETWORK.blocks[1])
+    with torch.no_grad():
+        block.query_scale.copy_(torch.linspace(0.2, 0.4, HEADS).unsqueeze(-1))
+    return Layer(block, dtype), block
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.bfloat16, 0.05)])
+@torch.inference_mode()
+def test_scores_and_values_are_the_block_s(dtype: torch.dtype, tolerance: float) -> None:
+    """Pairs are in another order in queries and keys alike, so every product of the two is the same."""
+    layer, block = make_layer(dtype)
+    hidden, table = normal(TOKENS, WIDTH), turn_table(NETWORK.cosine, NETWORK.sine)
+    queries, kept = layer.project(hidden, table[:TOKENS])
+    query, key, value = block.project(hidden, NETWORK.cosine[:TOKENS], NETWORK.sine[:TOKENS])
+    keys, values = kept.view(TOKENS, 2, HEADS, -1).unbind(1)
+
+    scores = torch.einsum("qhd,khd->hqk", queries.view(TOKENS, HEADS, -1), keys)
+    assert torch.allclose(scores, torch.einsum("qhd,khd->hqk", query, key), rtol=0, atol=tolerance)
+    assert torch.allclose(values, value, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.bfloat16, 0.05)])
+@torch.inference_mode()
+def test_what_follows_attention_is_the_block_s(dtype: torch.dtype, tolerance: float) -> None:
+    """Projection, residual stream and feed-forward; what was given is left as it was."""
+    layer, block = make_layer(dtype)
+    hidden, attended = normal(2 * TOKENS, WIDTH).chunk(2)
+    before = hidden.clone()
+    finished = layer.finish(hidden, attended.to(dtype))
+
+    assert finished.dtype is torch.float32
+    assert torch.equal(hidden, before)
+    assert torch.allclose(finished, block.finish(hidden, attended.view(TOKENS, HEADS, -1)), rtol=0, atol=tolerance)
