@@ -6,7 +6,7 @@ from pathlib import Path
 
 from unmask.cli.exits import EXPLAINED
 from unmask.cli.settings import add_settings
-from unmask.types import StrategyName
+from unmask.types import Precision, StrategyName
 
 TRAINABLE = ("tiny", "nano")
 BENCHES = ("engine", "model", "all")
@@ -122,6 +122,12 @@ def _add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     bench = _command(commands, "bench", "Measure alternatives side by side; exits with 1 when a target is missed.")
     bench.add_argument("name", nargs="?", choices=BENCHES, default="all", help="which bench (default all)")
     bench.add_argument("--model", choices=TRAINABLE, default=TRAINABLE[0], help="whose weights (default tiny)")
+    bench.add_argument(
+        "--precision",
+        choices=[precision.value for precision in Precision],
+        default=Precision.FLOAT32.value,
+        help="of the engine's products, attention and pages (default float32)",
+    )
     bench.add_argument("--quick", action="store_true", help="under a minute; its figures decide nothing")
     bench.add_argument("--seed", type=_whole(), default=0, metavar="N", help="of items and order (default 0)")
     bench.add_argument("--records", type=Path, metavar="FILE", help="write one line for each item and alternative")
