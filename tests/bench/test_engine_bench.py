@@ -23,7 +23,7 @@ BENCH = Bench(model=small_model(), tokenizer=TOKENIZER, clock=SystemClock())
 
 def test_every_arm_gives_the_same_answers() -> None:
     """Reference, lockstep and every engine run the same steps to the same text."""
-    work = submissions(mixed_requests(3, 12, "tiny", TOKENIZER), model_info(BENCH.model), TOKENIZER)
+    work = submissions(mixed_requests(3, 12, "tiny", TOKENIZER), model_info(BENCH.model, BENCH.precision), TOKENIZER)
     outputs = {}
     for alternative in alternatives(Precision.FLOAT32):
         if alternative.precision is Precision.FLOAT32:

@@ -74,14 +74,16 @@ def test_trained_weights_are_served_from_their_file(tmp_path: Path) -> None:
     assert served.tokenizer is packaged_tokenizer()
 
 
-def test_precision_reaches_the_engine(tmp_path: Path) -> None:
-    """Pages are kept in the precision asked for, single unless another is."""
-    path = tmp_path / "mine.safetensors"
-    save_weights(path, make_network(SHAPE), name="mine")
-    plain = build_model("mine", SETTINGS, weights=path)
-    half = build_model("mine", SETTINGS, weights=path, precision=Precision.BFLOAT16)
+async def test_precision_reaches_the_engine(folder: Path) -> None:
+    """Pages are kept in the precision asked for, single unless another is, and the description says which."""
+    save_weights(folder / "nano.safetensors", make_network(SHAPE), name="nano")
+    backends = [build_local_backend((), SETTINGS), build_local_backend((), SETTINGS, precision=Precision.BFLOAT16)]
+    plain, half = (served for backend in backends for served in backend._models.values())
 
+    assert [served.info.precision for served in (plain, half)] == [Precision.FLOAT32, Precision.BFLOAT16]
     assert [_runner(served)._pool.dtype for served in (plain, half)] == [torch.float32, torch.bfloat16]
+    for backend in backends:
+        await backend.drain()
 
 
 def _runner(served: ServedModel) -> Runner:

@@ -57,7 +57,9 @@ class _Workload:
 def run_engine_bench(bench: Bench, *, seed: int, quick: bool, progress: Progress) -> BenchReport:
     """Measure every arm, interleaved round by round, and judge the targets."""
     entries = mixed_requests(seed, QUICK_REQUESTS if quick else REQUESTS, bench.model.name, bench.tokenizer)
-    workload = _Workload(entries=entries, work=submissions(entries, model_info(bench.model), bench.tokenizer))
+    workload = _Workload(
+        entries=entries, work=submissions(entries, model_info(bench.model, bench.precision), bench.tokenizer)
+    )
     rounds = QUICK_ROUNDS if quick else ROUNDS
     names = [alternative.name for alternative in alternatives(bench.precision)]
     samples = {name: _Samples() for name in (*names, AUTOREGRESSIVE)}

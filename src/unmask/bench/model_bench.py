@@ -94,7 +94,7 @@ def answer(
     bench: Bench, items: Sequence[Item], *, arm: str, max_steps: int, mode: Mode = Mode.DIFFUSION
 ) -> list[Record]:
     """Answer items as one batch and check them against the truth."""
-    info = model_info(bench.model)
+    info = model_info(bench.model, bench.precision)
     work = [
         make_submission(
             item_request(item, bench.model.name, max_steps=max_steps, mode=mode),

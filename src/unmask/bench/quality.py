@@ -44,7 +44,7 @@ def quality_figures(bench: Bench, *, seed: int, count: int) -> list[Figure]:
 
 
 def _texts(bench: Bench, entries: list[Entry]) -> list[str]:
-    work = submissions(entries, model_info(bench.model), bench.tokenizer)
+    work = submissions(entries, model_info(bench.model, bench.precision), bench.tokenizer)
     return [sequence.text for sequence in drive(main_arm(bench).core, work, bench.clock).sequences]
 
 

@@ -38,14 +38,15 @@ class ServedModel:
     core: Core
 
 
-def model_info(loaded: LoadedModel) -> ModelInfo:
-    """Describe an embedded model."""
+def model_info(loaded: LoadedModel, precision: Precision) -> ModelInfo:
+    """Describe an embedded model that runs in a precision."""
     shape = loaded.network.shape
     longest = max(shape.canvas_lengths)
     return ModelInfo(
         name=loaded.name,
         digest=loaded.digest,
         parameters=sum(parameter.numel() for parameter in loaded.network.parameters()),
+        precision=precision,
         context_length=shape.context_length,
         canvas_lengths=shape.canvas_lengths,
         default_canvas_length=longest,
@@ -96,7 +97,7 @@ def serve_model(
         )
     runner = _make_runner(loaded.network, settings, precision)
     core = make_core(runner, tokenizer.token_bytes, settings, clock, queue_limit=queue_limit)
-    return ServedModel(info=model_info(loaded), tokenizer=tokenizer, core=core)
+    return ServedModel(info=model_info(loaded, precision), tokenizer=tokenizer, core=core)
 
 
 def _make_runner(network: Network, settings: SchedSettings, precision: Precision) -> Runner:
