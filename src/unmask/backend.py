@@ -15,6 +15,7 @@ from unmask.types import (
     Message,
     Mode,
     Outcome,
+    Precision,
     Sampling,
     StepBudget,
     StepTrace,
@@ -24,11 +25,12 @@ from unmask.types import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelInfo:
-    """What a client may ask of a model."""
+    """What a client may ask of a model, and what answers: which weights, in which precision."""
 
     name: str
     digest: str
     parameters: int
+    precision: Precision
     context_length: int
     canvas_lengths: tuple[int, ...]
     default_canvas_length: int

@@ -3,11 +3,12 @@
 from tests.api.client import NOW, client_of, make_app
 from unmask.testing.builders import make_model
 from unmask.testing.fake_backend import FakeBackend
+from unmask.types import Precision
 
 
 async def test_models_say_what_may_be_asked_of_them() -> None:
     """Every served model is listed with its limits."""
-    backend = FakeBackend(models=(make_model("tiny"), make_model("nano", max_steps=8)))
+    backend = FakeBackend(models=(make_model("tiny"), make_model("nano", max_steps=8, precision=Precision.BFLOAT16)))
     async with client_of(make_app(backend)) as client:
         body = (await client.get("/v1/models")).json()
 
@@ -20,6 +21,7 @@ async def test_models_say_what_may_be_asked_of_them() -> None:
         "owned_by": "unmask",
         "digest": "0123456789abcdef",
         "parameters": 2_000_000,
+        "precision": "bfloat16",
         "context_length": 256,
         "canvas_length": 16,
         "canvas_lengths": [8, 16, 32],

@@ -10,13 +10,14 @@ from rich.console import Console
 from unmask.app.banner import EXAMPLE_PROMPT, curl_line, print_banner
 from unmask.tasks.domain import recognise
 from unmask.testing.builders import make_model
-from unmask.types import Message, Role
+from unmask.types import Message, Precision, Role
 
 
 def banner(width: int = 60) -> str:
     """Return what is printed on a terminal of some width."""
     console = Console(file=io.StringIO(), width=width)
-    print_banner(console, "http://127.0.0.1:8000", (make_model("tiny"), make_model("nano", parameters=180_000)))
+    nano = make_model("nano", parameters=180_000, precision=Precision.BFLOAT16)
+    print_banner(console, "http://127.0.0.1:8000", (make_model("tiny"), nano))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -26,8 +27,8 @@ def test_banner_says_where_what_and_how() -> None:
     text = banner(200)
 
     assert "http://127.0.0.1:8000\n" in text
-    assert "tiny: 2.00 M parameters" in text
-    assert "nano: 180 k parameters" in text
+    assert "tiny: 2.00 M parameters in float32, context" in text
+    assert "nano: 180 k parameters in bfloat16, context" in text
     assert "no approved policy: fixed budgets" in text
 
 

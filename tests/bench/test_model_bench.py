@@ -5,8 +5,9 @@ from random import Random
 import pytest
 
 from tests.bench.small import TOKENIZER, small_model
+from unmask.bench.bench import Bench
 from unmask.bench.grades import GRADES, Grade
-from unmask.bench.model_bench import Bench, answer, draw_items, run_model_bench
+from unmask.bench.model_bench import answer, draw_items, run_model_bench
 from unmask.clock import SystemClock
 from unmask.tasks.item import Split, split_of
 from unmask.tasks.registry import all_tasks

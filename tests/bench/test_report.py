@@ -6,6 +6,7 @@ import pytest
 
 from unmask.bench.report import BenchReport, Figure, MustReach, Op, Record, measured, record_lines, target, to_json
 from unmask.stats import wilson
+from unmask.types import Precision
 
 
 @pytest.mark.parametrize(
@@ -41,6 +42,7 @@ def test_the_report_is_one_json_object() -> None:
         name="engine",
         model="tiny",
         model_digest="d",
+        precision=Precision.FLOAT32,
         seed=3,
         quick=True,
         figures=(Figure(name="f", value=1.0, n=4),),
@@ -49,7 +51,7 @@ def test_the_report_is_one_json_object() -> None:
     )
     kept = json.loads(to_json(report))
 
-    assert {"machine", "commit", "model_digest", "seed", "figures", "must_reach"} <= set(kept)
+    assert {"machine", "commit", "model_digest", "precision", "seed", "figures", "must_reach"} <= set(kept)
     assert kept["must_reach"] == [{"name": "f", "value": 1.0, "bound": None, "op": ">=", "target": 2.0, "holds": False}]
 
 

@@ -88,6 +88,20 @@ def test_example_can_be_saved_and_used(folder: Path) -> None:
     assert {setting["source"] for setting in settings().values()} == {"default"}
 
 
+@pytest.mark.usefixtures("folder")
+def test_one_of_a_few_names_is_shown_and_offered(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scripts read the name, and help lists those that may be given."""
+    monkeypatch.setenv("COLUMNS", "1000")
+    monkeypatch.setenv("UNMASK_PRECISION", "bfloat16")
+    shown = settings()["precision"]
+    type_in("serve", "--help")
+
+    assert (shown["value"], shown["default"], shown["allowed"]) == ("bfloat16", "float32", "float32 or bfloat16")
+    assert "Allowed: float32 or bfloat16." in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("command", ["serve", "config"])
 @pytest.mark.parametrize("key", settings_keys(), ids=lambda key: key.name)
 def test_every_setting_has_an_option(

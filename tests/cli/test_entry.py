@@ -94,12 +94,30 @@ def test_train_is_parsed() -> None:
 def test_bench_is_parsed() -> None:
     """All that measuring needs is in the arguments; no name means all."""
     bare = build_parser().parse_args(["bench"])
-    full = build_parser().parse_args(["bench", "engine", "--json", "--quick", "--seed", "4", "--records", "r.jsonl"])
-
-    assert bare == Namespace(command="bench", name="all", model="tiny", json=False, quick=False, seed=0, records=None)
-    assert full == Namespace(
-        command="bench", name="engine", model="tiny", json=True, quick=True, seed=4, records=Path("r.jsonl")
+    full = build_parser().parse_args(
+        ["bench", "engine", "--precision", "bfloat16", "--json", "--quick", "--seed", "4", "--records", "r.jsonl"]
     )
+    expected = Namespace(
+        command="bench",
+        name="all",
+        model="tiny",
+        precision="float32",
+        json=False,
+        quick=False,
+        seed=0,
+        records=None,
+    )
+
+    assert bare == expected
+    assert vars(full) == {
+        **vars(expected),
+        "name": "engine",
+        "precision": "bfloat16",
+        "json": True,
+        "quick": True,
+        "seed": 4,
+        "records": Path("r.jsonl"),
+    }
 
 
 def test_serve_refuses_other_hosts() -> None:

@@ -8,10 +8,11 @@ import pytest
 from tests.cli.terminal import type_in
 from unmask.backend import Request
 from unmask.cli.watch import LineWatcher
+from unmask.config import Settings
 from unmask.errors import ContextLengthError, UnmaskError, WeightsError
 from unmask.testing.builders import make_generation
 from unmask.testing.fake_backend import FakeBackend
-from unmask.types import Message, Mode, Outcome, Role, Sampling, StepBudget, StrategyChoice, StrategyName
+from unmask.types import Message, Mode, Outcome, Precision, Role, Sampling, StepBudget, StrategyChoice, StrategyName
 
 SUM = "012+030=0042: 42"
 
@@ -54,6 +55,22 @@ def test_every_option_reaches_the_request() -> None:
             sampling=Sampling(temperature=0.7, top_p=0.9, seed=5),
         )
     ]
+
+
+@pytest.mark.parametrize(
+    ("options", "precision"), [((), Precision.FLOAT32), (("--precision", "bfloat16"), Precision.BFLOAT16)]
+)
+def test_model_and_precision_reach_the_engine(options: tuple[str, ...], precision: Precision) -> None:
+    """The one model named is loaded, in the precision asked for, single unless another is."""
+    given: list[Settings] = []
+
+    def make_backend(settings: Settings) -> FakeBackend:
+        given.append(settings)
+        return FakeBackend()
+
+    type_in("generate", "x", "--model", "nano", *options, make_backend=make_backend)
+
+    assert given == [Settings(models=("nano",), precision=precision)]
 
 
 def test_model_decides_what_is_left_out() -> None:

@@ -23,4 +23,5 @@ def test_json_is_one_object() -> None:
 
     assert [model["name"] for model in json.loads(ended.out)["models"]] == ["tiny", "nano"]
     assert json.loads(ended.out)["models"][0]["canvas_lengths"] == [8, 16, 32]
+    assert json.loads(ended.out)["models"][0]["precision"] == "float32"
     assert backend.drained

@@ -42,6 +42,7 @@ def test_rules_read_as_words() -> None:
     assert KEYS["threads"].allowed == "a whole number from 1 to 1024"
     assert KEYS["keep_alive_s"].allowed == "a number from 0.01 to 3600"
     assert KEYS["models"].allowed == "a list of different model names"
+    assert KEYS["precision"].allowed == "float32 or bfloat16"
     assert KEYS["host"].allowed == "127.0.0.1, ::1 or localhost"
 
 
@@ -51,3 +52,4 @@ def test_values_read_as_words() -> None:
     assert KEYS["models"].shown(()) == "every one in the package"
     assert KEYS["threads"].shown(None) == "torch decides"
     assert KEYS["drain_s"].shown(30.0) == "30"
+    assert KEYS["precision"].shown(KEYS["precision"].default) == "float32"

@@ -10,6 +10,7 @@ from unmask.config import Settings
 from unmask.config.keys import settings_keys
 from unmask.config.load import Loaded, Source, load_settings
 from unmask.errors import ConfigError
+from unmask.types import Precision
 
 
 def load(
@@ -53,11 +54,13 @@ def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
     """One schema: what a file may say, a variable and a flag may say too."""
     values: dict[str, Any] = {key.name: key.default for key in settings_keys()}
     values |= {"threads": 2, "models": ("a", "b"), "allowed_hosts": ("example.org",), "host": "::1"}
+    values |= {"precision": "bfloat16"}
     texts = {name: ",".join(value) if isinstance(value, tuple) else str(value) for name, value in values.items()}
     lines = [f"{name} = {list(value) if isinstance(value, tuple) else repr(value)}" for name, value in values.items()]
 
-    expected = Settings(**values)
+    expected = Settings(**values | {"precision": Precision.BFLOAT16})
     assert load(texts).settings == expected
+    assert load(texts).settings.precision is Precision.BFLOAT16
     assert load(environ={f"UNMASK_{name.upper()}": text for name, text in texts.items()}).settings == expected
     assert load(file=toml(tmp_path, "\n".join(lines))).settings == expected
 
@@ -81,6 +84,11 @@ IN_A_FILE = (
     "page_pool_tokens = 10",
     "queue_limit = 0",
     "max_body_bytes = 0",
+    'precision = "float16"',
+    'precision = "BFLOAT16"',
+    "precision = 16",
+    "precision = true",
+    'precision = ["bfloat16"]',
     "threads = 0",
     "threads = 1.5",
     "drain_s = -1",
@@ -110,6 +118,9 @@ def test_bad_value_in_a_file_is_told(tmp_path: Path, line: str) -> None:
         ("port", "8000.5"),
         ("port", "9" * 5000),
         ("threads", "many"),
+        ("precision", ""),
+        ("precision", "float64"),
+        ("precision", "float32,bfloat16"),
         ("drain_s", "nan"),
         ("drain_s", "1e999"),
         ("models", ""),

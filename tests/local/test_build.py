@@ -4,15 +4,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.local.test_model import SHAPE
 from unmask.engine import weights
+from unmask.engine.engine import Engine
+from unmask.engine.runner import Runner
 from unmask.engine.weights import save_weights
 from unmask.errors import UnknownModelError, WeightsError
 from unmask.local.build import build_local_backend, build_model
+from unmask.local.model import ServedModel
 from unmask.sched.settings import SchedSettings
 from unmask.testing.networks import make_network
 from unmask.text.tokenizer import packaged_tokenizer
+from unmask.types import Precision
 
 SETTINGS = SchedSettings(pages=16, page_size=16)
 
@@ -67,3 +72,22 @@ def test_trained_weights_are_served_from_their_file(tmp_path: Path) -> None:
 
     assert served.info.name == "mine"
     assert served.tokenizer is packaged_tokenizer()
+
+
+async def test_precision_reaches_the_engine(folder: Path) -> None:
+    """Pages are kept in the precision asked for, single unless another is, and the description says which."""
+    save_weights(folder / "nano.safetensors", make_network(SHAPE), name="nano")
+    backends = [build_local_backend((), SETTINGS), build_local_backend((), SETTINGS, precision=Precision.BFLOAT16)]
+    plain, half = (served for backend in backends for served in backend._models.values())
+
+    assert [served.info.precision for served in (plain, half)] == [Precision.FLOAT32, Precision.BFLOAT16]
+    assert [_runner(served)._pool.dtype for served in (plain, half)] == [torch.float32, torch.bfloat16]
+    for backend in backends:
+        await backend.drain()
+
+
+def _runner(served: ServedModel) -> Runner:
+    engine = served.core.engine
+    assert isinstance(engine, Engine)
+    assert isinstance(engine.runner, Runner)
+    return engine.runner

@@ -16,7 +16,7 @@ from unmask.testing.manual_clock import ManualClock
 from unmask.testing.networks import TINY_SHAPE, letter, make_network
 from unmask.testing.submissions import make_submission
 from unmask.text.tokenizer import SPECIALS, Special, packaged_tokenizer
-from unmask.types import Draft, Outcome, StrategyChoice, StrategyName
+from unmask.types import Draft, Outcome, Precision, StrategyChoice, StrategyName
 
 TOKENIZER = packaged_tokenizer()
 SHAPE = replace(TINY_SHAPE, vocabulary=TOKENIZER.size)
@@ -77,7 +77,8 @@ def test_settings_ask_for_no_more_than_the_model_can(can: bool, wanted: bool, mo
     assert {possible.prefix_cache, possible.fused_prefill, possible.fused_commit} == {can and wanted}
 
 
-def test_more_pages_than_memory_are_a_setting_at_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("precision", Precision)
+def test_more_pages_than_memory_are_a_setting_at_fault(precision: Precision, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names the setting and the bytes it asks for, not a line of an allocator."""
 
     def no_memory(*_: object, **__: object) -> None:
@@ -85,13 +86,14 @@ def test_more_pages_than_memory_are_a_setting_at_fault(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(model_module, "Runner", no_memory)
     loaded = LoadedModel(name="tiny", digest="0" * 16, network=make_network(SHAPE))
-    with pytest.raises(ConfigError, match=f"page_pool_tokens is 256, .* {size_of_pages(256)} bytes") as caught:
-        serve_model(loaded, TOKENIZER, SchedSettings(pages=32, page_size=8), ManualClock())
+    size = size_of_pages(256, precision)
+    with pytest.raises(ConfigError, match=f"page_pool_tokens is 256, .* {size} bytes") as caught:
+        serve_model(loaded, TOKENIZER, SchedSettings(pages=32, page_size=8), ManualClock(), precision=precision)
 
     assert caught.value.param == "page_pool_tokens"
     assert "\n" not in caught.value.message
 
 
-def size_of_pages(tokens: int) -> int:
-    """Return the bytes of keys and values in single precision."""
-    return Runner(make_network(SHAPE), pages=tokens - 1, page_size=1)._pool.nbytes
+def size_of_pages(tokens: int, precision: Precision) -> int:
+    """Return the bytes of keys and values."""
+    return Runner(make_network(SHAPE), pages=tokens - 1, page_size=1, precision=precision)._pool.nbytes

@@ -36,6 +36,7 @@ def model_entry(model: ModelInfo, created: int) -> dict[str, object]:
         "owned_by": "unmask",
         "digest": model.digest,
         "parameters": model.parameters,
+        "precision": model.precision,
         "context_length": model.context_length,
         "canvas_length": model.default_canvas_length,
         "canvas_lengths": list(model.canvas_lengths),

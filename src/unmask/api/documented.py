@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from unmask.backend import PieceState
-from unmask.types import Bucket, ExitReason, FinishReason, Verification
+from unmask.types import Bucket, ExitReason, FinishReason, Precision, Verification
 
 _EXACT = ConfigDict(extra="forbid")
 _FINISH = "`stop`: the text reached its end or a stop sequence. `length`: it was cut."
@@ -239,6 +239,7 @@ class ModelEntry(BaseModel):
     owned_by: str
     digest: str
     parameters: int
+    precision: Precision = Field(description="What products, attention and KV pages are in; it may change an answer.")
     context_length: int
     canvas_length: int = Field(description="Canvas length of requests that name none.")
     canvas_lengths: list[int]

@@ -15,8 +15,9 @@ def print_banner(console: Console, url: str, models: tuple[ModelInfo, ...]) -> N
     console.print(f"[bold]unmask[/] listens on [bold cyan]{url}[/]", highlight=False)
     for model in models:
         console.print(
-            f"  {model.name}: {_count(model.parameters)} parameters, context {model.context_length}, "
-            f"canvas {', '.join(map(str, model.canvas_lengths))}, up to {model.max_steps} steps a canvas",
+            f"  {model.name}: {_count(model.parameters)} parameters in {model.precision}, "
+            f"context {model.context_length}, canvas {', '.join(map(str, model.canvas_lengths))}, "
+            f"up to {model.max_steps} steps a canvas",
             highlight=False,
             markup=False,
             soft_wrap=True,

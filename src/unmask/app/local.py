@@ -29,4 +29,10 @@ def local_backend(settings: Settings) -> Backend:
     sizes = SchedSettings()
     pages = settings.page_pool_tokens // sizes.page_size
     sizes = replace(sizes, pages=pages, max_rows=settings.max_rows)
-    return build_local_backend(settings.models, sizes, threads=settings.threads, queue_limit=settings.queue_limit)
+    return build_local_backend(
+        settings.models,
+        sizes,
+        threads=settings.threads,
+        queue_limit=settings.queue_limit,
+        precision=settings.precision,
+    )

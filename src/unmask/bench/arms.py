@@ -1,16 +1,16 @@
 """The arms of the engine bench: one workload, one set of weights, different engines."""
 
 from dataclasses import dataclass, replace
+from typing import assert_never
 
+from unmask.bench.bench import Bench
 from unmask.bench.meter import MeteredRunner
 from unmask.bench.reference import ReferenceRunner
-from unmask.clock import Clock
 from unmask.core.core import Core
 from unmask.engine.runner import RowRunner, Runner
-from unmask.engine.weights import LoadedModel
 from unmask.local.model import make_core
 from unmask.sched.settings import SchedSettings
-from unmask.text.tokenizer import TextTokenizer
+from unmask.types import Precision
 
 MAIN = "engine"
 REFERENCE = "reference"
@@ -18,17 +18,15 @@ LOCKSTEP = "lockstep"
 BASE = SchedSettings(max_rows=16)
 NO_REUSE = replace(BASE, prefix_cache=False, fused_prefill=False, fused_commit=False, chunked_prefill=False)
 
-SETTINGS: tuple[tuple[str, SchedSettings], ...] = (
-    (MAIN, BASE),
-    (LOCKSTEP, replace(NO_REUSE, lockstep=True)),
-    (REFERENCE, replace(NO_REUSE, max_rows=1)),
-    ("no_prefix_cache", replace(BASE, prefix_cache=False)),
-    ("no_fused_commit", replace(BASE, fused_commit=False)),
-    ("no_chunked_prefill", replace(BASE, chunked_prefill=False)),
-    ("batch_1", replace(BASE, max_rows=1)),
-    ("batch_4", replace(BASE, max_rows=4)),
-    ("batch_32", replace(BASE, max_rows=32)),
-)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alternative:
+    """How an arm schedules, in which precision, and whether its forward is that of published sample code."""
+
+    name: str
+    precision: Precision
+    settings: SchedSettings = BASE
+    is_reference: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,12 +38,54 @@ class Arm:
     meter: MeteredRunner
 
 
-def make_arm(name: str, settings: SchedSettings, model: LoadedModel, tokenizer: TextTokenizer, clock: Clock) -> Arm:
+def alternatives(precision: Precision) -> tuple[Alternative, ...]:
+    """Return every arm in one precision, then engine and reference in the other."""
+    settings = {
+        MAIN: BASE,
+        LOCKSTEP: replace(NO_REUSE, lockstep=True),
+        "no_prefix_cache": replace(BASE, prefix_cache=False),
+        "no_fused_commit": replace(BASE, fused_commit=False),
+        "no_chunked_prefill": replace(BASE, chunked_prefill=False),
+        "batch_1": replace(BASE, max_rows=1),
+        "batch_4": replace(BASE, max_rows=4),
+        "batch_32": replace(BASE, max_rows=32),
+    }
+    side = other(precision)
+    return (
+        *(Alternative(name=name, precision=precision, settings=chosen) for name, chosen in settings.items()),
+        _reference(REFERENCE, precision),
+        Alternative(name=side, precision=side),
+        _reference(f"{REFERENCE}_{side}", side),
+    )
+
+
+def other(precision: Precision) -> Precision:
+    """Return the precision that is measured beside this one."""
+    match precision:
+        case Precision.FLOAT32:
+            return Precision.BFLOAT16
+        case Precision.BFLOAT16:
+            return Precision.FLOAT32
+        case _:
+            assert_never(precision)
+
+
+def make_arm(alternative: Alternative, bench: Bench) -> Arm:
     """Build an arm; every call starts with an empty cache."""
-    inner: RowRunner
-    if name == REFERENCE:
-        inner = ReferenceRunner(model.network, pages=settings.pages, page_size=settings.page_size)
-    else:
-        inner = Runner(model.network, pages=settings.pages, page_size=settings.page_size)
-    meter = MeteredRunner(inner, model.network, clock)
-    return Arm(name=name, core=make_core(meter, tokenizer.token_bytes, settings, clock), meter=meter)
+    settings, network = alternative.settings, bench.model.network
+    make = ReferenceRunner if alternative.is_reference else Runner
+    inner: RowRunner = make(
+        network, pages=settings.pages, page_size=settings.page_size, precision=alternative.precision
+    )
+    meter = MeteredRunner(inner, network, bench.clock)
+    core = make_core(meter, bench.tokenizer.token_bytes, settings, bench.clock)
+    return Arm(name=alternative.name, core=core, meter=meter)
+
+
+def main_arm(bench: Bench) -> Arm:
+    """Build the engine as it serves."""
+    return make_arm(Alternative(name=MAIN, precision=bench.precision), bench)
+
+
+def _reference(name: str, precision: Precision) -> Alternative:
+    return Alternative(name=name, precision=precision, settings=replace(NO_REUSE, max_rows=1), is_reference=True)

@@ -12,8 +12,9 @@ import torch
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from unmask.bench.bench import Bench
 from unmask.bench.engine_bench import run_engine_bench
-from unmask.bench.model_bench import Bench, run_model_bench
+from unmask.bench.model_bench import run_model_bench
 from unmask.bench.pictures import check_pictures, save_picture
 from unmask.bench.report import BenchReport, commit, record_lines, to_json
 from unmask.bench.table import print_report
@@ -21,9 +22,10 @@ from unmask.clock import SystemClock
 from unmask.engine.weights import load_weights, packaged_weights
 from unmask.errors import UnmaskError
 from unmask.text.tokenizer import packaged_tokenizer
+from unmask.types import Precision
 
 MODEL = "tiny"
-"""Whose results the README shows; those of other models are kept beside them under their own name."""
+"""Whose results the README shows, in single precision; others are kept beside them under their own name."""
 RESULTS = Path("bench/results")
 HELD, MISSED, COULD_NOT_MEASURE = 0, 1, 3
 
@@ -42,7 +44,12 @@ def run(args: argparse.Namespace) -> int:
         UnmaskError: the records or pictures could not be written; said before anything is measured.
     """
     console = Console(stderr=True)
-    bench = Bench(model=load_weights(packaged_weights(args.model)), tokenizer=packaged_tokenizer(), clock=SystemClock())
+    bench = Bench(
+        model=load_weights(packaged_weights(args.model)),
+        tokenizer=packaged_tokenizer(),
+        clock=SystemClock(),
+        precision=Precision(args.precision),
+    )
     keep = not args.quick and commit() is not None and RESULTS.is_dir()
     if keep:
         check_pictures()
@@ -103,8 +110,10 @@ def _measure(name: str, bench: Bench, args: argparse.Namespace, console: Console
 
 
 def _keep(report: BenchReport, console: Console) -> None:
-    """Keep a full run of a checkout, those of `MODEL` where the README reads them."""
-    name = report.name if report.model == MODEL else f"{report.name}-{report.model}"
+    """Keep a full run of a checkout, those of `MODEL` in single precision where the README reads them."""
+    model = () if report.model == MODEL else (report.model,)
+    precision = () if report.precision is Precision.FLOAT32 else (report.precision,)
+    name = "-".join((report.name, *model, *precision))
     result, picture = RESULTS / f"{name}.json", RESULTS / f"{name}.png"
     result.write_bytes(to_json(report) + b"\n")
     save_picture(report, picture)
@@ -113,7 +122,7 @@ def _keep(report: BenchReport, console: Console) -> None:
 
 def _engine(bench: Bench, seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
     torch.set_grad_enabled(False)
-    return run_engine_bench(bench.model, bench.tokenizer, bench.clock, seed=seed, quick=quick, progress=watch)
+    return run_engine_bench(bench, seed=seed, quick=quick, progress=watch)
 
 
 def _model(bench: Bench, seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all

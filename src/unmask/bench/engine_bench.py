@@ -5,21 +5,19 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from unmask.backend import ModelInfo
-from unmask.bench.arms import BASE, LOCKSTEP, MAIN, REFERENCE, SETTINGS, Arm, make_arm
+from unmask.bench.arms import LOCKSTEP, MAIN, REFERENCE, Alternative, Arm, alternatives, main_arm, make_arm, other
+from unmask.bench.bench import Bench
 from unmask.bench.drive import Drive, drive
 from unmask.bench.growth import page_pool_growth
 from unmask.bench.meter import matmul_peak
+from unmask.bench.quality import quality_figures
 from unmask.bench.report import BenchReport, Figure, MustReach, Op, Record, measured, target
 from unmask.bench.workload import Entry, mixed_requests, submissions
-from unmask.clock import Clock
-from unmask.engine.weights import LoadedModel
 from unmask.local.model import model_info
 from unmask.sequence import Sequence, Submission
 from unmask.stats import bootstrap_mean, percentile_interval, ratio_interval
 from unmask.tasks.registry import all_tasks
-from unmask.text.tokenizer import TextTokenizer
-from unmask.types import Mode, StepBudget
+from unmask.types import Mode, Precision, StepBudget
 
 AUTOREGRESSIVE = "autoregressive"
 ROUNDS = 10
@@ -28,6 +26,8 @@ REQUESTS = 256
 QUICK_REQUESTS = 32
 GROWTH_REQUESTS = 10_000
 QUICK_GROWTH_REQUESTS = 500
+QUALITY_REQUESTS = 2_000
+QUICK_QUALITY_REQUESTS = 32
 # Arms without a target need no interval; they run in this many rounds.
 SIDE_ROUNDS = 2
 
@@ -47,72 +47,74 @@ class _Samples:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Setup:
-    model: LoadedModel
-    tokenizer: TextTokenizer
-    info: ModelInfo
-    clock: Clock
+class _Workload:
+    """The requests of every arm."""
+
     entries: list[Entry]
     work: list[Submission]
 
 
-def run_engine_bench(
-    model: LoadedModel, tokenizer: TextTokenizer, clock: Clock, *, seed: int, quick: bool, progress: Progress
-) -> BenchReport:
+def run_engine_bench(bench: Bench, *, seed: int, quick: bool, progress: Progress) -> BenchReport:
     """Measure every arm, interleaved round by round, and judge the targets."""
-    info = model_info(model)
-    entries = mixed_requests(seed, QUICK_REQUESTS if quick else REQUESTS, model.name, tokenizer)
-    setup = _Setup(
-        model=model,
-        tokenizer=tokenizer,
-        info=info,
-        clock=clock,
-        entries=entries,
-        work=submissions(entries, info, tokenizer),
+    entries = mixed_requests(seed, QUICK_REQUESTS if quick else REQUESTS, bench.model.name, bench.tokenizer)
+    workload = _Workload(
+        entries=entries, work=submissions(entries, model_info(bench.model, bench.precision), bench.tokenizer)
     )
     rounds = QUICK_ROUNDS if quick else ROUNDS
-    samples = {name: _Samples() for name, _ in (*SETTINGS, (AUTOREGRESSIVE, BASE))}
+    names = [alternative.name for alternative in alternatives(bench.precision)]
+    samples = {name: _Samples() for name in (*names, AUTOREGRESSIVE)}
     records: list[Record] = []
     for number in range(rounds):
-        _run_round(setup, samples, records, number, rounds, progress)
-    growth = page_pool_growth(setup.model, tokenizer, clock, QUICK_GROWTH_REQUESTS if quick else GROWTH_REQUESTS)
+        _run_round(bench, workload, samples, records, number, rounds, progress)
+    growth = page_pool_growth(bench, QUICK_GROWTH_REQUESTS if quick else GROWTH_REQUESTS)
+    progress("quality", 1.0)
+    quality = quality_figures(bench, seed=seed, count=QUICK_QUALITY_REQUESTS if quick else QUALITY_REQUESTS)
     progress("done", 1.0)
     figures, targets = _judge(samples, seed, growth)
     return BenchReport(
         name="engine",
-        model=model.name,
-        model_digest=model.digest,
+        model=bench.model.name,
+        model_digest=bench.model.digest,
+        precision=bench.precision,
         seed=seed,
         quick=quick,
-        figures=figures,
+        figures=(*figures, *_precision_figures(samples, bench.precision, seed), *quality),
         must_reach=targets,
         records=tuple(records),
     )
 
 
 def _run_round(
-    setup: _Setup, samples: dict[str, _Samples], records: list[Record], number: int, rounds: int, progress: Progress
+    bench: Bench,
+    workload: _Workload,
+    samples: dict[str, _Samples],
+    records: list[Record],
+    number: int,
+    rounds: int,
+    progress: Progress,
 ) -> None:
-    for index, (name, settings) in enumerate(SETTINGS):
-        progress(name, (number + index / len(SETTINGS)) / rounds)
-        if name in (MAIN, LOCKSTEP):
-            chosen = range(len(setup.work))
-        elif name == REFERENCE:
-            # Requests run one by one, so a slice of them each round is as good as all of them in one.
-            chosen = range(number, len(setup.work), rounds)
-        elif number < SIDE_ROUNDS:
-            chosen = range(len(setup.work))
-        else:
-            continue
-        arm = make_arm(name, settings, setup.model, setup.tokenizer, setup.clock)
-        _measure(
-            arm, setup, list(chosen), setup.work, samples[name], records if number == 0 or name == REFERENCE else None
-        )
+    every = alternatives(bench.precision)
+    for index, alternative in enumerate(every):
+        name = alternative.name
+        progress(name, (number + index / len(every)) / rounds)
+        chosen = _chosen(alternative, len(workload.work), number, rounds)
+        if chosen:
+            kept = records if number == 0 or alternative.is_reference else None
+            _measure(make_arm(alternative, bench), bench, alternative.precision, workload, chosen, samples[name], kept)
     if number < SIDE_ROUNDS:
-        arm = make_arm(AUTOREGRESSIVE, BASE, setup.model, setup.tokenizer, setup.clock)
-        work = [_autoregressive(submission) for submission in setup.work]
-        everything = list(range(len(work)))
-        _measure(arm, setup, everything, work, samples[AUTOREGRESSIVE], records if number == 0 else None)
+        decoded = replace(workload, work=[_autoregressive(submission) for submission in workload.work])
+        arm = replace(main_arm(bench), name=AUTOREGRESSIVE)
+        kept = records if number == 0 else None
+        _measure(arm, bench, bench.precision, decoded, range(len(decoded.work)), samples[AUTOREGRESSIVE], kept)
+
+
+def _chosen(alternative: Alternative, count: int, number: int, rounds: int) -> range:
+    """Return which requests an arm runs in a round."""
+    if alternative.is_reference:
+        # Requests run one by one, so a slice of them each round is as good as all of them in one.
+        return range(number, count, rounds)
+    has_interval = alternative.name in (MAIN, LOCKSTEP, *Precision)
+    return range(count if has_interval or number < SIDE_ROUNDS else 0)
 
 
 def _autoregressive(submission: Submission) -> Submission:
@@ -121,17 +123,23 @@ def _autoregressive(submission: Submission) -> Submission:
 
 
 def _measure(
-    arm: Arm, setup: _Setup, chosen: list[int], work: list[Submission], samples: _Samples, records: list[Record] | None
+    arm: Arm,
+    bench: Bench,
+    precision: Precision,
+    workload: _Workload,
+    chosen: range,
+    samples: _Samples,
+    records: list[Record] | None,
 ) -> None:
-    samples.peaks.append(matmul_peak(setup.clock))
-    run = drive(arm.core, [work[index] for index in chosen], setup.clock)
+    samples.peaks.append(matmul_peak(bench.clock, precision))
+    run = drive(arm.core, [workload.work[index] for index in chosen], bench.clock)
     samples.walls.append(run.seconds)
     samples.forward.append(arm.meter.work.seconds)
     samples.operations.append(arm.meter.work.operations)
     samples.tokens.append(sum(len(sequence.output) for sequence in run.sequences))
     samples.latencies += [_service_seconds(sequence) for sequence in run.sequences]
     if records is not None:
-        records += _records(arm.name, run, [setup.entries[index] for index in chosen])
+        records += _records(arm.name, run, [workload.entries[index] for index in chosen])
 
 
 def _service_seconds(sequence: Sequence) -> float:
@@ -159,21 +167,9 @@ def _records(arm: str, run: Drive, entries: list[Entry]) -> list[Record]:
 
 def _judge(samples: dict[str, _Samples], seed: int, growth: int) -> tuple[tuple[Figure, ...], tuple[MustReach, ...]]:
     figures = [figure for name, arm in samples.items() for figure in _arm_figures(name, arm)]
-    main, lockstep, reference = samples[MAIN], samples[LOCKSTEP], samples[REFERENCE]
-    count = len(main.latencies) / len(main.walls)
-    per_request = [wall / count for wall in main.walls]
-    versus_reference = measured(
-        "requests_per_s_vs_reference",
-        ratio_interval(reference.latencies, per_request, seed),
-        fallback=float(np.mean(reference.latencies) / np.mean(per_request)),
-        note="requests and rounds resampled",
-    )
-    versus_lockstep = measured(
-        "requests_per_s_vs_lockstep",
-        ratio_interval(lockstep.walls, main.walls, seed, paired=True),
-        fallback=float(np.mean(lockstep.walls) / np.mean(main.walls)),
-        note="rounds resampled in pairs",
-    )
+    main = samples[MAIN]
+    versus_reference = _versus_reference("requests_per_s_vs_reference", main, samples[REFERENCE], seed)
+    versus_lockstep = _versus("requests_per_s_vs_lockstep", main, samples[LOCKSTEP], seed)
     shares = [forward / wall for forward, wall in zip(main.forward, main.walls, strict=True)]
     share = measured(
         "forward_share_of_wall", bootstrap_mean(shares, seed), fallback=float(np.mean(shares)), note="batch 16"
@@ -191,6 +187,39 @@ def _judge(samples: dict[str, _Samples], seed: int, growth: int) -> tuple[tuple[
         target(grown, Op.EQUAL, 0.0, sampled=False),
     )
     return (*figures, versus_reference, versus_lockstep, share, rate, grown), targets
+
+
+def _precision_figures(samples: dict[str, _Samples], precision: Precision, seed: int) -> list[Figure]:
+    """Return what the other precision gains over this one, and over a reference of its own."""
+    side = other(precision)
+    return [
+        _versus(f"{side}_requests_per_s_vs_{precision}", samples[side], samples[MAIN], seed),
+        _versus_reference(
+            f"{side}_requests_per_s_vs_reference_{side}", samples[side], samples[f"{REFERENCE}_{side}"], seed
+        ),
+    ]
+
+
+def _versus(name: str, arm: _Samples, slower: _Samples, seed: int) -> Figure:
+    """Return how many times as many requests a second ``arm`` serves, rounds compared pair by pair."""
+    return measured(
+        name,
+        ratio_interval(slower.walls, arm.walls, seed, paired=True),
+        fallback=float(np.mean(slower.walls) / np.mean(arm.walls)),
+        note="rounds resampled in pairs",
+    )
+
+
+def _versus_reference(name: str, arm: _Samples, reference: _Samples, seed: int) -> Figure:
+    """Return how many times as many requests a second ``arm`` serves as the reference, which runs each alone."""
+    count = len(arm.latencies) / len(arm.walls)
+    per_request = [wall / count for wall in arm.walls]
+    return measured(
+        name,
+        ratio_interval(reference.latencies, per_request, seed),
+        fallback=float(np.mean(reference.latencies) / np.mean(per_request)),
+        note="requests and rounds resampled",
+    )
 
 
 def _rates(samples: _Samples) -> list[float]:

@@ -1,27 +1,25 @@
 """Whether pages leak: the pool's use after many requests against before."""
 
-from unmask.bench.arms import BASE, MAIN, make_arm
+from unmask.bench.arms import main_arm
+from unmask.bench.bench import Bench
 from unmask.bench.drive import drive
-from unmask.clock import Clock
-from unmask.engine.weights import LoadedModel
 from unmask.sequence import Submission
-from unmask.text.tokenizer import TextTokenizer
 from unmask.types import Message, Role, StepBudget
 
 WAVE = 500
 
 
-def page_pool_growth(model: LoadedModel, tokenizer: TextTokenizer, clock: Clock, requests: int) -> int:
+def page_pool_growth(bench: Bench, requests: int) -> int:
     """Return how many more pages are in use after ``requests`` short requests than before them."""
-    arm = make_arm(MAIN, BASE, model, tokenizer, clock)
+    arm = main_arm(bench)
     pool = arm.core.batcher.pool
     before = pool.used
-    shape = model.network.shape
+    shape = bench.model.network.shape
     canvas = min(shape.canvas_lengths)
     for first in range(0, requests, WAVE):
         wave = [
             Submission(
-                prompt=tuple(tokenizer.encode_chat((Message(role=Role.USER, content=f"add {number} + 1"),))),
+                prompt=tuple(bench.tokenizer.encode_chat((Message(role=Role.USER, content=f"add {number} + 1"),))),
                 max_tokens=canvas,
                 canvas_length=canvas,
                 context_length=shape.context_length,
@@ -30,5 +28,5 @@ def page_pool_growth(model: LoadedModel, tokenizer: TextTokenizer, clock: Clock,
             )
             for number in range(first, min(first + WAVE, requests))
         ]
-        drive(arm.core, wave, clock)
+        drive(arm.core, wave, bench.clock)
     return pool.used - before

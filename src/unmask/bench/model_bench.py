@@ -1,26 +1,23 @@
 """``unmask bench model``: what the weights can do, per task type and difficulty, and what steps buy."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from random import Random
 
 import numpy as np
 
-from unmask.bench.arms import BASE, MAIN, make_arm
+from unmask.bench.arms import main_arm
+from unmask.bench.bench import Bench
 from unmask.bench.drive import drive
 from unmask.bench.grades import GRADES, Grade
 from unmask.bench.report import BenchReport, Figure, MustReach, Op, Record, measured, target
 from unmask.bench.saturation import Curve, saturation_figures, saturation_targets
 from unmask.bench.workload import item_request
-from unmask.clock import Clock
-from unmask.engine.weights import LoadedModel
 from unmask.local.limits import make_submission
 from unmask.local.model import model_info
 from unmask.sequence import Sequence as Generation
 from unmask.stats import wilson
 from unmask.tasks.item import Item, Split
 from unmask.tasks.registry import all_tasks
-from unmask.text.tokenizer import TextTokenizer
 from unmask.types import Mode
 
 ITEMS = 1000
@@ -33,15 +30,6 @@ FULL = "full"
 AUTOREGRESSIVE = "ar"
 
 Progress = Callable[[str, float], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bench:
-    """What every measurement of this bench shares."""
-
-    model: LoadedModel
-    tokenizer: TextTokenizer
-    clock: Clock
 
 
 def run_model_bench(bench: Bench, *, seed: int, quick: bool, progress: Progress) -> BenchReport:
@@ -75,6 +63,7 @@ def run_model_bench(bench: Bench, *, seed: int, quick: bool, progress: Progress)
         name="model",
         model=bench.model.name,
         model_digest=bench.model.digest,
+        precision=bench.precision,
         seed=seed,
         quick=quick,
         figures=tuple(figures),
@@ -105,7 +94,7 @@ def answer(
     bench: Bench, items: Sequence[Item], *, arm: str, max_steps: int, mode: Mode = Mode.DIFFUSION
 ) -> list[Record]:
     """Answer items as one batch and check them against the truth."""
-    info = model_info(bench.model)
+    info = model_info(bench.model, bench.precision)
     work = [
         make_submission(
             item_request(item, bench.model.name, max_steps=max_steps, mode=mode),
@@ -114,7 +103,7 @@ def answer(
         )
         for item in items
     ]
-    run = drive(make_arm(MAIN, BASE, bench.model, bench.tokenizer, bench.clock).core, work, bench.clock)
+    run = drive(main_arm(bench).core, work, bench.clock)
     return [_record(item, arm, sequence) for item, sequence in zip(items, run.sequences, strict=True)]
 
 

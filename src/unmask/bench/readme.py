@@ -9,7 +9,7 @@ from typing import Any
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 README = Path("README.md")
 RESULTS = Path("bench/results")
-ARMS = ("engine", "lockstep", "reference", "autoregressive")
+ARMS = ("engine", "lockstep", "reference", "bfloat16", "reference_bfloat16", "autoregressive")
 
 
 def figures_text(engine: Mapping[str, Any], model: Mapping[str, Any]) -> str:
@@ -49,7 +49,7 @@ def _targets(title: str, report: Mapping[str, Any]) -> str:
 def _arms(report: Mapping[str, Any]) -> str:
     values = {figure["name"]: figure["value"] for figure in report["figures"]}
     lines = ["| arm | requests/s | tokens/s | p50 s | p95 s |", "|---|---|---|---|---|"]
-    for arm in ARMS:
+    for arm in (arm for arm in ARMS if f"{arm}.requests_per_s" in values):
         row = (f"{arm}.requests_per_s", f"{arm}.tokens_per_s", f"{arm}.latency_p50", f"{arm}.latency_p95")
         lines.append(f"| {arm} | " + " | ".join(_number(values[name]) for name in row) + " |")
     return "\n".join(lines) + "\n"

@@ -1,10 +1,11 @@
-"""The forward of published sample code: no cache, prompt and canvas in full at every step.
+"""The forward of published sample code: plain torch, no cache, prompt and canvas in full at every step.
 
 Its pages hold token ids instead of keys and values, so it runs under the same
 scheduler and strategies as the engine and differs in nothing but the forward.
 """
 
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import cast
 
 import torch
@@ -12,14 +13,21 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from unmask.engine.network import Block, Network
+from unmask.engine.runner import dtype_of
 from unmask.plan import CanvasTask, Row
+from unmask.types import Precision
 
 
 class ReferenceRunner:
     """Runs each row alone, recomputing everything before it."""
 
-    def __init__(self, network: Network, *, pages: int, page_size: int) -> None:
-        self.network = network.eval()
+    def __init__(
+        self, network: Network, *, pages: int, page_size: int, precision: Precision = Precision.FLOAT32
+    ) -> None:
+        self.network = deepcopy(network).eval()
+        # Weights alone: positions are turned by a table in single precision, in sample code too.
+        for parameter in self.network.parameters():
+            parameter.data = parameter.data.to(dtype_of(precision))
         self.page_size = page_size
         self._ids = [0] * (pages * page_size)
 
@@ -41,7 +49,7 @@ class ReferenceRunner:
         canvas = row.task.tokens if isinstance(row.task, CanvasTask) else ()
         hidden = dense_hidden(self.network, torch.tensor([*context, *canvas]), len(canvas))
         # Sample code asks the model for the logits of every position and then takes what it needs.
-        logits = self.network.logits(hidden)
+        logits = self.network.logits(hidden).float()
         if isinstance(row.task, CanvasTask):
             return logits[length + torch.tensor(row.task.asked, dtype=torch.long)]
         return logits[-1:]

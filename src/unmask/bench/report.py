@@ -11,6 +11,7 @@ from typing import assert_never
 import orjson
 
 from unmask.stats import Interval, IntervalResult, NotEnoughData
+from unmask.types import Precision
 
 
 class Op(StrEnum):
@@ -80,6 +81,7 @@ class BenchReport:
     name: str
     model: str
     model_digest: str
+    precision: Precision
     seed: int
     quick: bool
     figures: tuple[Figure, ...]
@@ -127,6 +129,7 @@ def to_json(report: BenchReport) -> bytes:
             "commit": commit(),
             "model": report.model,
             "model_digest": report.model_digest,
+            "precision": report.precision,
             "seed": report.seed,
             "quick": report.quick,
             "figures": [

@@ -10,7 +10,7 @@ BAR_WIDTH = 24
 
 def print_report(report: BenchReport, console: Console) -> None:
     """Print figures, a bar for each share, and the targets."""
-    title = f"bench {report.name}, {report.model} {report.model_digest}, seed {report.seed}"
+    title = f"bench {report.name}, {report.model} {report.model_digest}, {report.precision}, seed {report.seed}"
     table = Table(title=title + (", quick: decides nothing" if report.quick else ""))
     for heading in ("figure", "value", "95 % interval", "", "note"):
         table.add_column(heading, no_wrap=heading == "figure")

@@ -14,7 +14,7 @@ from unmask.cli.watch import Watcher, watcher_for
 from unmask.config import Settings
 from unmask.errors import UnknownModelError
 from unmask.tasks.item import CheckResult
-from unmask.types import Mode, Outcome, Sampling, StepBudget, StrategyChoice, StrategyName
+from unmask.types import Mode, Outcome, Precision, Sampling, StepBudget, StrategyChoice, StrategyName
 
 DIFFUSION_ONLY = ("steps", "total_steps", "canvas_length", "strategy", "threshold")
 OUT_OF_DOMAIN = (
@@ -56,7 +56,7 @@ def _check_combination(args: argparse.Namespace) -> None:
 
 
 async def _generate(args: argparse.Namespace, prompt: Prompt, tools: Tools) -> Generation:
-    backend = tools.make_backend(Settings(models=(args.model,)))
+    backend = tools.make_backend(Settings(models=(args.model,), precision=Precision(args.precision)))
     try:
         request = _request(args, prompt, _model(backend, args.model))
         if not args.watch:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from unmask.cli.exits import EXPLAINED
 from unmask.cli.settings import add_settings
-from unmask.types import StrategyName
+from unmask.types import Precision, StrategyName
 
 TRAINABLE = ("tiny", "nano")
 BENCHES = ("engine", "model", "all")
@@ -62,6 +62,7 @@ def _add_generate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
     )
     generate.add_argument("prompt", nargs="?", metavar="PROMPT", help="what to ask; may be left out with --task")
     generate.add_argument("--model", default="tiny", metavar="NAME", help="which model answers (default tiny)")
+    _add_precision(generate, "of products, attention and KV pages (default float32)")
     generate.add_argument("--system", metavar="TEXT", help="system message")
     generate.add_argument(
         "--task",
@@ -122,6 +123,7 @@ def _add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     bench = _command(commands, "bench", "Measure alternatives side by side; exits with 1 when a target is missed.")
     bench.add_argument("name", nargs="?", choices=BENCHES, default="all", help="which bench (default all)")
     bench.add_argument("--model", choices=TRAINABLE, default=TRAINABLE[0], help="whose weights (default tiny)")
+    _add_precision(bench, "of the engine's products, attention and KV pages (default float32)")
     bench.add_argument("--quick", action="store_true", help="under a minute; its figures decide nothing")
     bench.add_argument("--seed", type=_whole(), default=0, metavar="N", help="of items and order (default 0)")
     bench.add_argument("--records", type=Path, metavar="FILE", help="write one line for each item and alternative")
@@ -138,6 +140,11 @@ def _command(
         epilog=EXPLAINED,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
+
+def _add_precision(parser: argparse.ArgumentParser, meaning: str) -> None:
+    names = [precision.value for precision in Precision]
+    parser.add_argument("--precision", choices=names, default=Precision.FLOAT32.value, help=meaning)
 
 
 def _add_json(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unmask.config.keys import Key, settings_keys
-from unmask.config.rules import Group
+from unmask.config.rules import Group, OneOf
 
 if TYPE_CHECKING:
     from unmask.config.load import Loaded
@@ -46,7 +46,7 @@ def load_given(args: argparse.Namespace) -> "Loaded":
 
 
 def _metavar(key: Key) -> str:
-    if key.is_list:
+    if key.is_list or isinstance(key.setting.rule, OneOf):
         return "NAME"
     if isinstance(key.default, str):
         return "TEXT"
@@ -55,4 +55,5 @@ def _metavar(key: Key) -> str:
 
 def _help(key: Key) -> str:
     repeated = " May be repeated." if key.is_list else ""
-    return f"{key.setting.meaning}{repeated} (default {key.shown(key.default)})".replace("%", "%%")
+    names = f" Allowed: {key.allowed}." if isinstance(key.setting.rule, OneOf) else ""
+    return f"{key.setting.meaning}{repeated}{names} (default {key.shown(key.default)})".replace("%", "%%")

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import cast, get_type_hints
 
-from unmask.config.rules import Group, Loopback, Names, Range, Setting
+from unmask.config.rules import Group, Loopback, Names, OneOf, Range, Setting
 from unmask.config.settings import Settings
 
 PREFIX = "UNMASK_"
@@ -51,6 +51,9 @@ class Key:
                 return f"{noun} from {low:g} to {high:g}" if self.kind is float else f"{noun} from {low} to {high}"
             case Names(noun=noun):
                 return f"a list of different {noun}"
+            case OneOf(names=names):
+                *most, last = names
+                return f"{', '.join(most)} or {last}"
             case Loopback():
                 return "127.0.0.1, ::1 or localhost"
 

@@ -36,6 +36,13 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True)
+class OneOf:
+    """One of a few names, the values of an enum, which is the setting's type."""
+
+    names: type[StrEnum]
+
+
+@dataclass(frozen=True, slots=True)
 class Loopback:
     """An address that only this machine can reach."""
 
@@ -49,7 +56,7 @@ class Setting:
     """Stands beside a setting's type: its group, its rule, what it does, and what its being empty means."""
 
     group: Group
-    rule: Range | Names | Loopback
+    rule: Range | Names | OneOf | Loopback
     meaning: str
     empty: str = ""
 

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from unmask.config.rules import Group, Loopback, Names, Range, Setting
+from unmask.config.rules import Group, Loopback, Names, OneOf, Range, Setting
+from unmask.types import Precision
 
 _SECONDS = Range(0.01, 3_600)
 
@@ -55,6 +56,14 @@ class Settings:
             "Tokens that the KV pages of one model hold; a request waits until its worst case is free.",
         ),
     ] = 32_768
+    precision: Annotated[
+        Precision,
+        Setting(
+            Group.ENGINE,
+            OneOf(Precision),
+            "Precision of products, attention and KV pages; bfloat16 halves the pages and is faster on some CPUs.",
+        ),
+    ] = Precision.FLOAT32
     threads: Annotated[
         int | None,
         Setting(Group.ENGINE, Range(1, 1_024), "Processor threads of a forward.", empty="torch decides"),

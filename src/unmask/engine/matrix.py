@@ -38,6 +38,7 @@ class Matrix:
 
 def can_pack(dtype: torch.dtype) -> bool:
     """Tell whether oneDNN has kernels for this precision here; elsewhere torch's default serves."""
-    if not torch.backends.cpu.get_cpu_capability().startswith("AVX") or not torch.backends.mkldnn.is_available():
+    on_x86 = torch.backends.cpu.get_cpu_capability().startswith("AVX")
+    if not on_x86 or not torch.backends.mkldnn.is_available() or not hasattr(torch.ops.mkldnn, "_linear_pointwise"):
         return False
     return dtype == torch.float32 or bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())  # noqa: SLF001

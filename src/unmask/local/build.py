@@ -11,14 +11,22 @@ from unmask.local.backend import LocalBackend
 from unmask.local.model import QUEUE_LIMIT, ServedModel, serve_model
 from unmask.sched.settings import SchedSettings
 from unmask.text.tokenizer import packaged_tokenizer
+from unmask.types import Precision
 
 
 def build_model(
-    name: str, settings: SchedSettings, *, weights: Path | None = None, queue_limit: int = QUEUE_LIMIT
+    name: str,
+    settings: SchedSettings,
+    *,
+    weights: Path | None = None,
+    queue_limit: int = QUEUE_LIMIT,
+    precision: Precision = Precision.FLOAT32,
 ) -> ServedModel:
     """Load a packaged model, or a file of weights, and put it behind a core."""
     loaded = load_weights(weights or packaged_weights(name))
-    return serve_model(loaded, packaged_tokenizer(), settings, SystemClock(), queue_limit=queue_limit)
+    return serve_model(
+        loaded, packaged_tokenizer(), settings, SystemClock(), queue_limit=queue_limit, precision=precision
+    )
 
 
 def build_local_backend(
@@ -27,6 +35,7 @@ def build_local_backend(
     *,
     threads: int | None = None,
     queue_limit: int = QUEUE_LIMIT,
+    precision: Precision = Precision.FLOAT32,
 ) -> LocalBackend:
     """Serve packaged models, all of them if none is named.
 
@@ -35,6 +44,7 @@ def build_local_backend(
         settings: sizes of each model's scheduler.
         threads: processor threads of a forward; by default torch decides.
         queue_limit: requests that may wait, over all models, beside those that run.
+        precision: of products, attention and pages.
 
     Raises:
         ConfigError: there is no memory for so many pages.
@@ -49,4 +59,4 @@ def build_local_backend(
     sizes = settings or SchedSettings()
     # All that may run or wait can arrive for one model, and before a tick has made the first of them run.
     most = sizes.max_rows * len(chosen) + queue_limit
-    return LocalBackend(tuple(build_model(name, sizes, queue_limit=most) for name in chosen))
+    return LocalBackend(tuple(build_model(name, sizes, queue_limit=most, precision=precision) for name in chosen))

@@ -8,7 +8,7 @@ from unmask.core.core import Core
 from unmask.engine.adapter import Adapter
 from unmask.engine.engine import Engine
 from unmask.engine.network import Network
-from unmask.engine.runner import RowRunner, Runner
+from unmask.engine.runner import RowRunner, Runner, dtype_of
 from unmask.engine.weights import LoadedModel
 from unmask.errors import ConfigError, WeightsError
 from unmask.sched.batcher import Batcher
@@ -16,6 +16,7 @@ from unmask.sched.ending import TokenBytes
 from unmask.sched.settings import SchedSettings
 from unmask.tasks.registry import all_tasks
 from unmask.text.tokenizer import SPECIALS, Special, TextTokenizer
+from unmask.types import Precision
 
 EMBEDDED_ADAPTER = Adapter(
     # Plain integers: numpy asks members of an enum for their array interface at every comparison.
@@ -37,14 +38,15 @@ class ServedModel:
     core: Core
 
 
-def model_info(loaded: LoadedModel) -> ModelInfo:
-    """Describe an embedded model."""
+def model_info(loaded: LoadedModel, precision: Precision) -> ModelInfo:
+    """Describe an embedded model that runs in a precision."""
     shape = loaded.network.shape
     longest = max(shape.canvas_lengths)
     return ModelInfo(
         name=loaded.name,
         digest=loaded.digest,
         parameters=sum(parameter.numel() for parameter in loaded.network.parameters()),
+        precision=precision,
         context_length=shape.context_length,
         canvas_lengths=shape.canvas_lengths,
         default_canvas_length=longest,
@@ -79,6 +81,7 @@ def serve_model(
     clock: Clock,
     *,
     queue_limit: int = QUEUE_LIMIT,
+    precision: Precision = Precision.FLOAT32,
 ) -> ServedModel:
     """Put an embedded model behind a core of its own.
 
@@ -92,18 +95,18 @@ def serve_model(
             f"the weights of {loaded.name!r} know {vocabulary} tokens and the tokenizer {tokenizer.size}: "
             "they do not belong together; install the package again or train the model anew"
         )
-    runner = _make_runner(loaded.network, settings)
+    runner = _make_runner(loaded.network, settings, precision)
     core = make_core(runner, tokenizer.token_bytes, settings, clock, queue_limit=queue_limit)
-    return ServedModel(info=model_info(loaded), tokenizer=tokenizer, core=core)
+    return ServedModel(info=model_info(loaded, precision), tokenizer=tokenizer, core=core)
 
 
-def _make_runner(network: Network, settings: SchedSettings) -> Runner:
+def _make_runner(network: Network, settings: SchedSettings, precision: Precision) -> Runner:
     try:
-        return Runner(network, pages=settings.pages, page_size=settings.page_size)
+        return Runner(network, pages=settings.pages, page_size=settings.page_size, precision=precision)
     except RuntimeError as error:
         # Torch has no narrower error for memory on the processor.
         tokens, shape = settings.pages * settings.page_size, network.shape
-        size = tokens * shape.layers * 2 * shape.width * 4
+        size = tokens * shape.layers * 2 * shape.width * dtype_of(precision).itemsize
         raise ConfigError(
             f"page_pool_tokens is {tokens}, which takes {size} bytes of memory for each such model, and there is not "
             f"as much: {str(error).splitlines()[0]}. Choose fewer.",

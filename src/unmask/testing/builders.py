@@ -3,7 +3,7 @@
 from typing import Any
 
 from unmask.backend import Generation, ModelInfo, Timing, Usage
-from unmask.types import ExitReason, FinishReason, Outcome
+from unmask.types import ExitReason, FinishReason, Outcome, Precision
 
 
 def make_model(name: str = "tiny", **changes: Any) -> ModelInfo:  # noqa: ANN401 - any field of the model
@@ -11,6 +11,7 @@ def make_model(name: str = "tiny", **changes: Any) -> ModelInfo:  # noqa: ANN401
     fields: dict[str, Any] = {
         "digest": "0123456789abcdef",
         "parameters": 2_000_000,
+        "precision": Precision.FLOAT32,
         "context_length": 256,
         "canvas_lengths": (8, 16, 32),
         "default_canvas_length": 16,
