@@ -17,10 +17,11 @@ from unmask.sched.admission import pages_needed
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence, Submission
 from unmask.testing.cores import make_core, make_engine, run_all
+from unmask.testing.learned import make_choice
 from unmask.testing.listeners import RecordingListener
 from unmask.testing.networks import TINY_ADAPTER, make_network
 from unmask.testing.submissions import make_submission
-from unmask.types import ExitReason, FinishReason, Mode, Outcome, Sampling, StrategyChoice, StrategyName
+from unmask.types import ExitReason, FinishReason, Mode, Outcome, Sampling, StrategyName
 
 NETWORK = make_network()
 TOLERANCE = 1e-5
@@ -144,7 +145,7 @@ def test_the_budget_is_hard(case: Case) -> None:
 @pytest.mark.parametrize("threshold", [None, 0.0, 0.5, 100.0])
 def test_every_strategy_keeps_the_budget(name: StrategyName, threshold: float | None) -> None:
     """Whatever its threshold, a strategy ends every canvas within its steps."""
-    choice = StrategyChoice(name=name, threshold=threshold)
+    choice = make_choice(name, threshold)
     way = replace(ALONE, max_rows=8, pages=128)
     submissions = [
         make_submission((3, 4, 5), max_tokens=20, max_steps=steps, strategy=choice) for steps in (1, 2, 3, 5, 8, 20)

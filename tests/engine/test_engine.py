@@ -13,6 +13,7 @@ from unmask.engine.strategies.base import CanvasView, Strategy, Update
 from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Plan, Row, RowFailure, RowResult, TokenResult
 from unmask.testing.canvas_tasks import make_canvas_task
 from unmask.testing.fake_runner import FakeRunner, logits_for
+from unmask.testing.learned import make_choice
 from unmask.testing.networks import TINY_ADAPTER
 from unmask.types import FixedToken, Sampling, StrategyChoice, StrategyName
 
@@ -89,7 +90,7 @@ def test_an_end_past_the_limit_does_not_count() -> None:
 @pytest.mark.parametrize("strategy", StrategyName)
 def test_the_last_step_fills_everything(strategy: StrategyName) -> None:
     """Whatever the strategy, nothing is open after the last step, and that is no convergence."""
-    task = make_canvas_task([MASK] * 5, steps_left=1, strategy=StrategyChoice(name=strategy, threshold=0.99))
+    task = make_canvas_task([MASK] * 5, steps_left=1, strategy=make_choice(strategy, 0.99))
     result = denoise(task, [5, 6, 7, 8, 9], [0.0] * 5)
 
     assert result.tokens == (5, 6, 7, 8, 9)

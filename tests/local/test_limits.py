@@ -10,6 +10,7 @@ from unmask.errors import ContextLengthError, InvalidRequestError
 from unmask.local.limits import check_draft_tokens, make_submission
 from unmask.sequence import Submission
 from unmask.testing.builders import make_model
+from unmask.testing.learned import make_choice
 from unmask.types import Draft, Mode, Sampling, StepBudget, StrategyChoice, StrategyName
 
 MODEL = make_model()
@@ -125,12 +126,12 @@ def test_values_out_of_range_are_refused(fields: dict[str, Any], param: str, val
 @pytest.mark.parametrize("name", StrategyName)
 def test_a_threshold_that_is_a_probability_ends_at_one(name: StrategyName) -> None:
     """More than 1 is refused where the threshold is a probability; nats and logits may be more."""
-    submission_of(strategy=StrategyChoice(name=name, threshold=1.0))
+    submission_of(strategy=make_choice(name, 1.0))
     if name in {StrategyName.ENTROPY_BOUND, StrategyName.PROPHET}:
-        submission_of(strategy=StrategyChoice(name=name, threshold=5.0))
+        submission_of(strategy=make_choice(name, 5.0))
         return
     with pytest.raises(InvalidRequestError, match=f"0 to 1. With {name} it is a probability") as caught:
-        submission_of(strategy=StrategyChoice(name=name, threshold=1.01))
+        submission_of(strategy=make_choice(name, 1.01))
     assert caught.value.param == "diffusion.threshold"
 
 
