@@ -51,13 +51,13 @@ ALONE = SchedSettings(
 )
 LONGEST_RUN = 5_000
 EASY: Mapping[ProgressSignal, float] = {
-    ProgressSignal.FLIPS: 0.7,
-    ProgressSignal.KL: 3.0,
-    ProgressSignal.CONFIDENCE_P10: 0.05,
-    ProgressSignal.CONFIDENCE_MEAN: 0.2,
-    ProgressSignal.CONFIDENCE_MIN: 0.05,
-    ProgressSignal.GAP: 0.05,
-    ProgressSignal.ENTROPY: 3.0,
+    ProgressSignal.FLIPS: 0.9,
+    ProgressSignal.KL: 20.0,
+    ProgressSignal.CONFIDENCE_P10: 0.02,
+    ProgressSignal.CONFIDENCE_MEAN: 0.1,
+    ProgressSignal.CONFIDENCE_MIN: 0.02,
+    ProgressSignal.GAP: 0.001,
+    ProgressSignal.ENTROPY: 4.0,
 }
 """Bounds that drafts of an untrained network meet now and then."""
 THRESHOLDS: Mapping[StrategyName, tuple[float | None, ...]] = {
