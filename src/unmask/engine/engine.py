@@ -104,12 +104,14 @@ class Engine:
         """Add progress signals to a result, what the next step compares with, and an exit where the rule allows it."""
         mask = self.adapter.mask
         # What was reopened in this step goes back to what it was, and nobody has asked for its distribution.
-        still_open = np.flatnonzero((np.array(task.tokens) == mask) & (np.array(result.tokens) == mask))
+        pairs = zip(task.tokens, result.tokens, strict=True)
+        still_open = [place for place, (old, new) in enumerate(pairs) if old == mask == new]
+        horizon = self._horizon(draft, task.limit)
         step = Step(
             asked=np.array(task.asked, dtype=np.int64),
             signals=own,
             draft=np.array(draft, dtype=np.int64),
-            fillable=still_open[still_open < self._horizon(draft, task.limit)],
+            fillable=np.array([place for place in still_open if place < horizon], dtype=np.int64),
         )
         progress = measure(step, cast("Earlier | None", task.earlier), task.signals)
         if result.finished:
@@ -120,7 +122,8 @@ class Engine:
             offer = ExitOffer(
                 tokens=draft, logprobs=() if wanted is None else self._logprobs(task, draft, logits, wanted)
             )
-        return replace(result, progress=progress, offer=offer, earlier=remember(step, still_open, task.signals))
+        earlier = remember(step, np.array(still_open, dtype=np.int64), task.signals)
+        return replace(result, progress=progress, offer=offer, earlier=earlier)
 
     def _logprobs(self, task: CanvasTask, after: Tokens, logits: Tensor, count: int) -> tuple[FixedToken | None, ...]:
         """Score what the step has fixed and may become output; what a draft gave stands from the first step on."""

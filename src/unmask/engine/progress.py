@@ -131,11 +131,12 @@ def _divergence(step: Step, earlier: Earlier) -> float | None:
 
 def _confidence(signal: ProgressSignal, step: Step, rows: Ints) -> float:
     # Of rounded log-odds, which are the same whoever shares the forward.
-    odds = np.sort(step.signals.confidence[rows].astype(np.float64))
+    odds = step.signals.confidence[rows]
     if signal is ProgressSignal.CONFIDENCE_MEAN:
-        return float((1 / (1 + np.exp(-odds))).mean())
-    rank = 0 if signal is ProgressSignal.CONFIDENCE_MIN else math.ceil(TAIL * len(odds)) - 1
-    return 1 / (1 + math.exp(-odds[rank]))
+        return float((1 / (1 + np.exp(-odds.astype(np.float64)))).mean())
+    rank = math.ceil(TAIL * len(odds)) - 1
+    least = odds.min() if signal is ProgressSignal.CONFIDENCE_MIN or rank == 0 else np.partition(odds, rank)[rank]
+    return 1 / (1 + math.exp(-float(least)))
 
 
 def _rounded(values: NDArray[np.float32]) -> Doubles:
