@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.core.workload import ALONE, Case, alone, cases, draw_plan, draw_submission, is_of_even_length, run
-from unmask.policy.replay import replay
+from unmask.policy.exit_replay import replay
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence, Submission
 from unmask.testing.cores import make_core, make_engine, run_all

@@ -115,7 +115,8 @@ def observe(logits: Tensor, draws: Sequence[Draw], needs: Needs) -> list[Signals
 def _entropy(mass: Tensor, logs: Tensor) -> Tensor:
     """Return the entropy of each position, ``[places]``, of probabilities and their logarithms."""
     # A token that cannot be drawn has no share, where 0 × −∞ would be no number.
-    return -torch.linalg.vecdot(mass, logs.clamp_min(-1e4))
+    entropy: Tensor = -torch.linalg.vecdot(mass, logs.clamp_min(-1e4))
+    return entropy
 
 
 def rounded(odds: Tensor) -> Floats:
