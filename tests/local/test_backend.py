@@ -404,7 +404,7 @@ async def test_a_real_model_stops_early_and_says_so() -> None:
 
     assert answer.exit == ExitRecord(steps=answer.usage.steps_used, text=answer.text)
     assert answer.usage.exit_reason is ExitReason.EARLY_EXIT
-    assert answer.usage.steps_used == 2 * answer.usage.canvases < answer.usage.steps_allocated
+    assert answer.usage.steps_used < answer.usage.steps_allocated
     assert "".join(commit.text for commit in commits) == answer.text
     assert sum((commit.logprobs for commit in commits), ()) == answer.logprobs
     assert b"".join(one.chosen.data for one in answer.logprobs).decode(errors="replace") == answer.text
