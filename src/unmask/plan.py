@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from unmask.types import FixedToken, Sampling, StepTrace, StrategyChoice
+from unmask.types import ExitRule, FixedToken, Progress, ProgressSignal, Sampling, StepTrace, StrategyChoice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +22,9 @@ class CanvasTask:
         state: what the strategy returned last time.
         trace: whether draft and signals are wanted.
         top_logprobs: how many alternatives the log-probability of each token comes with; ``None`` wants none at all.
+        signals: progress signals that are wanted, without the format.
+        exit: rule by which the canvas may be offered to stop.
+        earlier: what the engine remembered of the step before.
     """
 
     tokens: tuple[int, ...]
@@ -36,6 +39,9 @@ class CanvasTask:
     state: object
     trace: bool
     top_logprobs: int | None = None
+    signals: frozenset[ProgressSignal] = frozenset()
+    exit: ExitRule | None = None
+    earlier: object = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +76,23 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExitOffer:
+    """A canvas as it is if it stops at a step that meets its exit rule, the format aside; it holds no mask.
+
+    ``logprobs``, where asked for, are those of the result that the offer comes with, and of what it fills.
+    """
+
+    tokens: tuple[int, ...]
+    logprobs: tuple[FixedToken | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CanvasResult:
-    """A canvas after a step; a ``finished`` one holds no mask, and finished early if it ``converged``.
+    """A canvas after a step; a ``finished`` one holds no mask, and finished early if it ``converged`` or ``exited``.
 
     ``logprobs``, where asked for, has an entry per position: of what this step fixed, ``None`` elsewhere.
+    ``progress`` holds the signals that were asked for; an unfinished canvas has an ``offer`` where its exit rule is
+    met as far as logits tell. ``earlier`` goes into the next step.
     """
 
     tokens: tuple[int, ...]
@@ -82,6 +101,10 @@ class CanvasResult:
     state: object
     record: StepTrace | None
     logprobs: tuple[FixedToken | None, ...] = ()
+    progress: Progress | None = None
+    offer: ExitOffer | None = None
+    exited: bool = False
+    earlier: object = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

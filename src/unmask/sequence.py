@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 
 from unmask.types import (
     Draft,
+    DraftCheck,
+    ExitPlan,
     ExitReason,
     FinishReason,
     FixedToken,
@@ -34,6 +36,8 @@ class Submission:
     snapshots: bool = False
     trace: bool = False
     top_logprobs: int | None = None
+    exit: ExitPlan | None = None
+    check: DraftCheck | None = None
 
     @property
     def max_canvases(self) -> int:
@@ -48,12 +52,21 @@ class Submission:
         return min(len(self.prompt) + self.max_canvases * self.canvas_length, self.context_length)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotedExit:
+    """Where a canvas would have stopped: steps it had taken, and its tokens there."""
+
+    steps: int
+    tokens: tuple[int, ...]
+
+
 @dataclass(slots=True, kw_only=True)
 class Canvas:
     """The open canvas: ids (mask ids where open), steps taken, and what its strategy remembers.
 
     ``limit`` is how many of its positions may become output; ``logprobs``, where asked for, has an entry per
-    position: what the last step to fix it has said.
+    position: what the last step to fix it has said. ``earlier`` is what the engine remembers of the step before,
+    ``streak`` how many steps in a row have met the exit rule, ``noted`` where a control run would have stopped.
     """
 
     tokens: tuple[int, ...]
@@ -63,6 +76,9 @@ class Canvas:
     frozen: frozenset[int] = frozenset()
     state: object = None
     logprobs: tuple[FixedToken | None, ...] = ()
+    earlier: object = None
+    streak: int = 0
+    noted: NotedExit | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +95,8 @@ class Sequence:
 
     ``text`` is made of whole characters; bytes of one whose end is not there yet wait in ``unfinished``.
     ``logprobs``, where asked for, has an entry per output token that stands for bytes of text.
+    ``exited`` tells whether an exit rule has stopped a canvas. ``control`` is, in a control run whose rule was met,
+    the request as it would be with its exits; of it only steps, output and text count.
     """
 
     id: int
@@ -108,6 +126,8 @@ class Sequence:
     error: str | None = None
     last_step: StepTrace | None = None
     trace: list[StepTrace] = field(default_factory=list)
+    exited: bool = False
+    control: "Sequence | None" = None
 
     @property
     def steps_left(self) -> int:

@@ -44,6 +44,12 @@ class StrategyName(StrEnum):
     KLASS = "klass"
     PROPHET = "prophet"
     REMASK = "remask"
+    FINALITY = "finality"
+
+    @property
+    def needs_model(self) -> bool:
+        """Whether it works only with something learnt: a name alone does not choose it."""
+        return self is StrategyName.FINALITY
 
     @property
     def has_bounded_threshold(self) -> bool:
@@ -51,12 +57,51 @@ class StrategyName(StrEnum):
         return self not in {StrategyName.ENTROPY_BOUND, StrategyName.PROPHET}
 
 
+NAMED_STRATEGIES = tuple(name for name in StrategyName if not name.needs_model)
+"""What a name alone chooses."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenUnit:
+    """A unit between features and score: the larger of 0 and a weighted sum of features."""
+
+    weights: tuple[float, ...]
+    bias: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinalityModel:
+    """A learned score per position: the probability that its draft token is what the full run ends with.
+
+    Attributes:
+        version: digest of what was learnt; apart from the model's.
+        centre: what is subtracted from each of `unmask.policy.finality.FEATURES`, in their order.
+        scale: what each is divided by afterwards.
+        hidden: units between features and score; empty for a logistic score of the features themselves.
+        weights: log-odds per unit of each feature, or of each hidden unit where there are any.
+        bias: log-odds where all of these are 0.
+        threshold: least probability to reveal at, unless a choice says otherwise.
+    """
+
+    version: str
+    centre: tuple[float, ...]
+    scale: tuple[float, ...]
+    hidden: tuple[HiddenUnit, ...] = ()
+    weights: tuple[float, ...]
+    bias: float
+    threshold: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrategyChoice:
-    """A strategy and its threshold; ``None`` is the strategy's own default."""
+    """A strategy and its threshold; ``None`` is the strategy's own default.
+
+    ``finality`` is what `StrategyName.FINALITY` goes by, and nothing else reads it.
+    """
 
     name: StrategyName = StrategyName.LOW_CONFIDENCE
     threshold: float | None = None
+    finality: FinalityModel | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,29 +159,6 @@ class FixedToken:
     top: tuple[ScoredToken, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepTrace:
-    """One denoise step of a canvas: its draft and signals, a value per canvas position.
-
-    Attributes:
-        canvas: number of the canvas in its request, from 0.
-        step: number of the step in its canvas, from 0.
-        max_steps: steps the canvas may take.
-        draft: the canvas as it would be if the step were its last.
-        fixed: which of it is decided.
-        confidence: probability of the token the network would put there.
-        entropy: of the network's distribution there, in nats.
-    """
-
-    canvas: int
-    step: int
-    max_steps: int
-    draft: tuple[int, ...]
-    fixed: tuple[bool, ...]
-    confidence: tuple[float, ...]
-    entropy: tuple[float, ...]
-
-
 class SignalKind(StrEnum):
     """What a progress signal looks at. An exit rule combines at least two kinds: none of them alone means quality."""
 
@@ -148,12 +170,14 @@ class SignalKind(StrEnum):
 class ProgressSignal(StrEnum):
     """A signal that a denoise step gives of its canvas, over the positions that an exit would fill.
 
-    These are the open positions up to the draft's first end token.
+    These are the positions up to the draft's first end token that the step leaves open. One that it has reopened is not
+    among them: an exit gives it its token back.
 
     ``flips``: share of them whose draft token is another than a step before. ``kl``: mean divergence of their
-    distributions from those of the step before, in nats. ``confidence_p10``, ``confidence_mean``, ``confidence_min``:
-    of the probabilities of their draft tokens. ``gap``: least lead of the likeliest logit over the next.
-    ``entropy``: mean, in nats. ``format``: whether the draft's text passes the request's serving-time verifier.
+    distributions from those of the step before, in nats, over those open then too. ``confidence_p10``,
+    ``confidence_mean``, ``confidence_min``: of the probabilities of their draft tokens. ``gap``: least lead of the
+    likeliest logit over the next. ``entropy``: mean, in nats. ``format``: whether the draft's text passes the request's
+    serving-time verifier.
     """
 
     FLIPS = "flips"
@@ -179,6 +203,58 @@ class ProgressSignal(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """The progress signals of one step of a canvas.
+
+    Attributes:
+        filled: positions that an exit at this step would fill, the end token's among them. Without any, no signal
+            has a value: a canvas that stops there stops anyway.
+        values: the signals that were asked for. ``None`` where a signal cannot be told: that of a change at a canvas's
+            first step, or where no position was open a step before; the format where it is not judged.
+    """
+
+    filled: int
+    values: tuple[tuple[ProgressSignal, float | None], ...] = ()
+
+    def __getitem__(self, signal: ProgressSignal) -> float | None:
+        return next((value for found, value in self.values if found is signal), None)
+
+    def replaced(self, signal: ProgressSignal, value: float | None) -> "Progress":
+        """Return the same with another value of one signal."""
+        others = tuple(pair for pair in self.values if pair[0] is not signal)
+        return Progress(filled=self.filled, values=(*others, (signal, value)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepTrace:
+    """One denoise step of a canvas: its draft and signals, a value per canvas position.
+
+    Attributes:
+        canvas: number of the canvas in its request, from 0.
+        step: number of the step in its canvas, from 0.
+        max_steps: steps the canvas may take.
+        draft: the canvas as it would be if the step were its last.
+        fixed: which of it is decided.
+        confidence: probability of the token the network would put there.
+        entropy: of the network's distribution there, in nats.
+        progress: all progress signals, as exit rules read them; ``None`` where only a snapshot was asked for.
+        data: bytes that the draft would add to a traced answer, up to its first end token and ``max_tokens``.
+        ends: whether the answer would end with them, stop sequences aside.
+    """
+
+    canvas: int
+    step: int
+    max_steps: int
+    draft: tuple[int, ...]
+    fixed: tuple[bool, ...]
+    confidence: tuple[float, ...]
+    entropy: tuple[float, ...]
+    progress: Progress | None = None
+    data: bytes = b""
+    ends: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExitCondition:
     """A bound on one signal: the largest value of those small when done, the least of others (both inclusive).
 
@@ -196,7 +272,7 @@ class LearnedExit:
     Attributes:
         version: digest of what was learnt; apart from the model's.
         bias: log-odds where every signal is 0.
-        weights: log-odds per unit of each signal read, after the transform of `unmask.engine.exits`.
+        weights: log-odds per unit of each signal read, after `unmask.policy.exit_rule.transformed`.
         threshold: least probability to stop at.
     """
 

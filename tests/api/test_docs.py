@@ -27,7 +27,7 @@ from unmask.api.schema import (
 from unmask.api.status import STATUS, Status
 from unmask.backend import MOST_STOPS
 from unmask.tasks.schema_limits import DEEPEST_SCHEMA, LONGEST_SCHEMA, MOST_PATTERNS, MOST_WORK
-from unmask.types import Bucket, StrategyName
+from unmask.types import NAMED_STRATEGIES, Bucket
 
 TEXT = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
 
@@ -38,7 +38,7 @@ REFUSED: tuple[Refusals, ...] = (CHAT, COMPLETION, DIFFUSION, MESSAGE, NAMED_SCH
 
 @pytest.mark.parametrize(
     "name",
-    sorted({*StrategyName, *ServiceTier}.union(*(model.model_fields for model in MODELS)).union(*REFUSED)),
+    sorted({*NAMED_STRATEGIES, *ServiceTier}.union(*(model.model_fields for model in MODELS)).union(*REFUSED)),
 )
 def test_every_field_is_documented(name: str) -> None:
     """Whether supported or refused, a field is named."""

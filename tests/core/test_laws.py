@@ -17,10 +17,11 @@ from unmask.sched.admission import pages_needed
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence, Submission
 from unmask.testing.cores import make_core, make_engine, run_all
+from unmask.testing.learned import make_choice
 from unmask.testing.listeners import RecordingListener
 from unmask.testing.networks import TINY_ADAPTER, make_network
 from unmask.testing.submissions import make_submission
-from unmask.types import ExitReason, FinishReason, Mode, Outcome, Sampling, StrategyChoice, StrategyName
+from unmask.types import ExitReason, FinishReason, Mode, Outcome, Sampling, StrategyName
 
 NETWORK = make_network()
 TOLERANCE = 1e-5
@@ -28,8 +29,13 @@ TOLERANCE = 1e-5
 
 def essence(sequence: Sequence) -> tuple[object, ...]:
     """Return what a client could see of an ended sequence, its timing and cache hits aside."""
-    traced = [(entry.canvas, entry.step, entry.max_steps, entry.draft, entry.fixed) for entry in sequence.trace]
+    traced = [
+        (entry.canvas, entry.step, entry.max_steps, entry.draft, entry.fixed, entry.progress)
+        for entry in sequence.trace
+    ]
+    control = sequence.control
     return (
+        *(sequence.exited, control and (control.steps, control.output, control.text)),
         *(sequence.outcome, sequence.finish_reason, sequence.exit_reason),
         *(sequence.output, sequence.text, sequence.steps, sequence.canvases, traced),
     )
@@ -54,11 +60,20 @@ def worked_out(done: Run, index: int) -> Tensor:
             said[task.index, 0] = float(undisturbed(logits[-1, task.index])[0, result.token])
         if isinstance(task, CanvasTask) and isinstance(result, CanvasResult):
             logs = undisturbed(logits[task.index, task.step])
+            tokens = filled(done, index, task, result)
             for row, place in enumerate(task.asked):
                 if task.tokens[place] == TINY_ADAPTER.mask or task.step == 0:
-                    said[task.index, place] = float(logs[row, result.tokens[place]])
+                    said[task.index, place] = float(logs[row, tokens[place]])
     text = sum(token != TINY_ADAPTER.end for token in sequence.output)
     return torch.tensor([said[key] for key in sorted(said)][:text])
+
+
+def filled(done: Run, index: int, task: CanvasTask, result: CanvasResult) -> tuple[int, ...]:
+    """Return a canvas after a step: as the engine left it, or as its exit filled it if the step was its last."""
+    later = (task.index, task.step + 1) in done.logits(index)
+    if later or result.finished or result.offer is None:
+        return result.tokens
+    return result.offer.tokens
 
 
 def undisturbed(logits: Tensor) -> Tensor:
@@ -144,7 +159,7 @@ def test_the_budget_is_hard(case: Case) -> None:
 @pytest.mark.parametrize("threshold", [None, 0.0, 0.5, 100.0])
 def test_every_strategy_keeps_the_budget(name: StrategyName, threshold: float | None) -> None:
     """Whatever its threshold, a strategy ends every canvas within its steps."""
-    choice = StrategyChoice(name=name, threshold=threshold)
+    choice = make_choice(name, threshold)
     way = replace(ALONE, max_rows=8, pages=128)
     submissions = [
         make_submission((3, 4, 5), max_tokens=20, max_steps=steps, strategy=choice) for steps in (1, 2, 3, 5, 8, 20)
@@ -278,3 +293,5 @@ def test_the_workload_reaches_what_it_should() -> None:
     assert {sequence.canvases for sequence in ended} >= {0, 1, 2, 3}
     assert {sequence.submission.strategy.name for sequence in ended} == set(StrategyName)
     assert any(sequence.cached_tokens for sequence in ended)
+    assert any(sequence.control is not None for sequence in ended)
+    assert any(sequence.exited for sequence in ended)

@@ -13,10 +13,11 @@ from unmask.sequence import Sequence, Submission
 from unmask.tasks.item import Split
 from unmask.tasks.registry import all_tasks
 from unmask.testing.cores import run_all
+from unmask.testing.learned import make_choice
 from unmask.testing.manual_clock import ManualClock
 from unmask.testing.submissions import make_submission
 from unmask.text.tokenizer import packaged_tokenizer
-from unmask.types import Mode, Outcome, Precision, Sampling, StrategyChoice, StrategyName
+from unmask.types import Mode, Outcome, Precision, Sampling, StrategyName
 
 TOGETHER = SchedSettings(pages=256, page_size=16, prefill_tokens=64, max_rows=12)
 ALONE = SchedSettings(
@@ -50,7 +51,7 @@ def requests(context_length: int) -> list[Submission]:
                     canvas_length=(8, 16, 32)[number % 3],
                     context_length=context_length,
                     max_steps=(2, 6, 12)[number // 3 % 3],
-                    strategy=StrategyChoice(name=tuple(StrategyName)[number % len(StrategyName)]),
+                    strategy=make_choice(tuple(StrategyName)[number % len(StrategyName)]),
                     sampling=Sampling(temperature=0.0 if number % 4 else 0.8, seed=number),
                     mode=mode,
                     max_total_steps=40 if mode is Mode.AUTOREGRESSIVE else None,

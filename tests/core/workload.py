@@ -18,10 +18,23 @@ from unmask.sched.admission import pages_needed
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence, Submission
 from unmask.testing.cores import make_core
+from unmask.testing.learned import make_choice
 from unmask.testing.listeners import RecordingListener
 from unmask.testing.networks import TINY_ADAPTER, TINY_SHAPE
 from unmask.testing.submissions import make_submission
-from unmask.types import Draft, Mode, Sampling, StrategyChoice, StrategyName
+from unmask.types import (
+    Draft,
+    ExitAction,
+    ExitCondition,
+    ExitPlan,
+    ExitRule,
+    LearnedExit,
+    Mode,
+    ProgressSignal,
+    Sampling,
+    SignalKind,
+    StrategyName,
+)
 
 VOCABULARY = range(2, TINY_SHAPE.vocabulary)
 # Prompts begin with a run of this, so that some share pages.
@@ -37,6 +50,16 @@ ALONE = SchedSettings(
     fused_commit=False,
 )
 LONGEST_RUN = 5_000
+EASY: Mapping[ProgressSignal, float] = {
+    ProgressSignal.FLIPS: 0.9,
+    ProgressSignal.KL: 20.0,
+    ProgressSignal.CONFIDENCE_P10: 0.02,
+    ProgressSignal.CONFIDENCE_MEAN: 0.1,
+    ProgressSignal.CONFIDENCE_MIN: 0.02,
+    ProgressSignal.GAP: 0.001,
+    ProgressSignal.ENTROPY: 4.0,
+}
+"""Bounds that drafts of an untrained network meet now and then."""
 THRESHOLDS: Mapping[StrategyName, tuple[float | None, ...]] = {
     StrategyName.LOW_CONFIDENCE: (None, 0.5, 0.9),
     StrategyName.CONFIDENCE_THRESHOLD: (None, 0.5),
@@ -44,6 +67,7 @@ THRESHOLDS: Mapping[StrategyName, tuple[float | None, ...]] = {
     StrategyName.KLASS: (None, 0.3),
     StrategyName.PROPHET: (None, 0.5),
     StrategyName.REMASK: (None, 0.95),
+    StrategyName.FINALITY: (None, 0.3),
 }
 
 
@@ -58,6 +82,36 @@ def draw_draft(rng: Random, canvas_length: int) -> Draft:
     """Draw a start for a canvas."""
     start = rng.choices((None, *VOCABULARY[:8]), k=rng.randint(0, canvas_length))
     return Draft(tokens=tuple(start), frozen=frozenset(rng.sample(range(len(start)), rng.randint(0, len(start)))))
+
+
+def is_of_even_length(text: str) -> bool:
+    """Judge a text by something that about half of all texts have."""
+    return len(text) % 2 == 0
+
+
+def draw_rule(rng: Random) -> ExitRule:
+    """Draw a rule over any kinds of signals, easy to meet so that it is met on random weights too."""
+    change = rng.choice((ProgressSignal.FLIPS, ProgressSignal.KL))
+    confidence = rng.choice([signal for signal in ProgressSignal if signal.kind is SignalKind.CONFIDENCE])
+    conditions = [ExitCondition(signal=confidence, bound=EASY[confidence])]
+    is_formatted = rng.random() < 0.5
+    if is_formatted:
+        conditions.append(ExitCondition(signal=ProgressSignal.FORMAT, bound=1.0))
+    if not is_formatted or rng.random() < 0.5:
+        conditions.append(ExitCondition(signal=change, bound=EASY[change]))
+    weights = ((ProgressSignal.GAP, 1.0), (ProgressSignal.KL, -0.5), (ProgressSignal.CONFIDENCE_MEAN, 0.5))
+    learned = LearnedExit(version="0", bias=rng.choice((-1.0, 1.0)), weights=weights, threshold=0.5)
+    return ExitRule(
+        conditions=tuple(conditions),
+        learned=rng.choice((None, None, learned)),
+        patience=rng.choice((1, 1, 2)),
+        min_steps=rng.choice((1, 1, 3)),
+    )
+
+
+def draw_plan(rng: Random) -> ExitPlan:
+    """Draw a rule that acts or only observes."""
+    return ExitPlan(rule=draw_rule(rng), action=rng.choice(tuple(ExitAction)))
 
 
 def draw_submission(rng: Random) -> Submission:
@@ -76,7 +130,7 @@ def draw_submission(rng: Random) -> Submission:
         max_steps=max_steps,
         max_total_steps=rng.choice((total, total, rng.randint(1, total))),
         mode=mode,
-        strategy=StrategyChoice(name=name, threshold=rng.choice(THRESHOLDS[name])),
+        strategy=make_choice(name, rng.choice(THRESHOLDS[name])),
         sampling=Sampling(
             temperature=rng.choice((0.0, 0.0, 0.7, 1.0)), top_p=rng.choice((1.0, 0.9)), seed=rng.randint(0, 3)
         ),
@@ -84,6 +138,8 @@ def draw_submission(rng: Random) -> Submission:
         draft=draw_draft(rng, canvas_length) if mode is Mode.DIFFUSION and rng.random() < 0.2 else None,
         trace=rng.random() < 0.3,
         top_logprobs=(None, None, 0, 3, 20)[max_tokens % 5],
+        exit=draw_plan(rng) if mode is Mode.DIFFUSION and rng.random() < 0.5 else None,
+        check=rng.choice((None, is_of_even_length)),
     )
 
 

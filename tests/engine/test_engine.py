@@ -1,5 +1,7 @@
 """A tick of the engine: which positions are decided, when a canvas is finished, and what is recorded."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -10,11 +12,14 @@ from unmask.engine.engine import NOT_NUMBERS, Engine
 from unmask.engine.logprobs import fixed_tokens
 from unmask.engine.signals import Ints, Needs, Signals
 from unmask.engine.strategies.base import CanvasView, Strategy, Update
-from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Plan, Row, RowFailure, RowResult, TokenResult
+from unmask.plan import CanvasResult, CanvasTask, DecodeTask, ExitOffer, Plan, Row, RowFailure, RowResult, TokenResult
+from unmask.policy.exit_rule import MEASURED
 from unmask.testing.canvas_tasks import make_canvas_task
+from unmask.testing.exits import make_rule
 from unmask.testing.fake_runner import FakeRunner, logits_for
+from unmask.testing.learned import make_choice
 from unmask.testing.networks import TINY_ADAPTER
-from unmask.types import FixedToken, Sampling, StrategyChoice, StrategyName
+from unmask.types import ExitRule, FixedToken, ProgressSignal, Sampling, StrategyChoice, StrategyName
 
 MASK, END = TINY_ADAPTER.mask, TINY_ADAPTER.end
 VOCABULARY = 16
@@ -89,7 +94,7 @@ def test_an_end_past_the_limit_does_not_count() -> None:
 @pytest.mark.parametrize("strategy", StrategyName)
 def test_the_last_step_fills_everything(strategy: StrategyName) -> None:
     """Whatever the strategy, nothing is open after the last step, and that is no convergence."""
-    task = make_canvas_task([MASK] * 5, steps_left=1, strategy=StrategyChoice(name=strategy, threshold=0.99))
+    task = make_canvas_task([MASK] * 5, steps_left=1, strategy=make_choice(strategy, 0.99))
     result = denoise(task, [5, 6, 7, 8, 9], [0.0] * 5)
 
     assert result.tokens == (5, 6, 7, 8, 9)
@@ -352,3 +357,88 @@ def test_who_asks_for_no_log_probabilities_pays_for_none(monkeypatch: pytest.Mon
 
     assert results[:2] == without
     assert seen == [1]
+
+
+def judged(tokens: list[int], rule: ExitRule | None = None, **changes: Any) -> CanvasTask:  # noqa: ANN401 - any field
+    """Return a step of a canvas that an exit rule looks at."""
+    rule = rule or make_rule(flips=1.0, confidence=0.4)
+    return make_canvas_task(tokens, exit=rule, signals=rule.signals, **changes)
+
+
+def test_a_step_that_meets_its_rule_offers_the_closed_draft() -> None:
+    """The canvas itself goes on as without a rule; whoever owns the request decides."""
+    first = denoise(judged([MASK] * 5), [5, 6, 7, END, 8])
+    second = denoise(judged(list(first.tokens), earlier=first.earlier, step=1, steps_left=3), [5, 6, 7, END, 8])
+
+    assert first.offer is None
+    assert second.tokens == denoise(make_canvas_task(first.tokens, step=1, steps_left=3), [5, 6, 7, END, 8]).tokens
+    assert (second.finished, second.offer) == (False, ExitOffer(tokens=(5, 6, 7, END, END)))
+    assert second.progress is not None
+    assert second.progress.filled == 2
+
+
+def test_signals_are_over_what_the_step_leaves_open() -> None:
+    """What the step itself reveals is no part of what an exit would fill, nor is what it reopens."""
+    task = judged(
+        [5, MASK, MASK, MASK],
+        strategy=StrategyChoice(name=StrategyName.REMASK, threshold=2.0),
+        steps_left=3,
+    )
+    result = denoise(task, [9, 6, 7, 8], [0.0, 3.0, 2.0, 1.0])
+
+    assert result.tokens == (MASK, 6, MASK, MASK)
+    assert result.progress is not None
+    assert result.progress.filled == 2
+    assert result.progress[ProgressSignal.CONFIDENCE_MIN] == pytest.approx(1 / (1 + np.exp(-1.0)), abs=1e-3)
+
+
+def test_an_exit_gives_reopened_positions_their_tokens_back() -> None:
+    """They were decided before this step, and the draft still has them."""
+    strategy = StrategyChoice(name=StrategyName.REMASK, threshold=2.0)
+    first = denoise(judged([MASK] * 6, strategy=strategy), [5, 6, 7, 8, 9, 10], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0])
+    task = judged(list(first.tokens), strategy=strategy, state=first.state, earlier=first.earlier, step=1, steps_left=3)
+    second = denoise(task, [11] * 2 + [7, 8, 9, 10], [0.0] * 2 + [4.0, 3.0, 2.0, 1.0])
+
+    assert first.tokens == (5, 6, MASK, MASK, MASK, MASK)
+    assert MASK in second.tokens[:2]
+    assert second.offer == ExitOffer(tokens=(5, 6, 7, 8, 9, 10))
+
+
+@pytest.mark.parametrize("steps_left", [1, 3])
+def test_a_canvas_that_is_finished_offers_nothing(steps_left: int) -> None:
+    """Converged or out of steps, it has nothing left to save."""
+    earlier = denoise(judged([MASK] * 2), [5, 6]).earlier
+    done = denoise(
+        judged([5, MASK], strategy=StrategyChoice(threshold=0.0), earlier=earlier, step=1, steps_left=steps_left),
+        [5, 6],
+    )
+
+    assert (done.finished, done.offer, done.earlier) == (True, None, None)
+    assert done.progress is not None
+    assert done.progress.filled == 0
+
+
+def test_an_offer_scores_what_it_fills() -> None:
+    """By the step's own distribution, up to the end token."""
+    first = denoise(judged([MASK] * 5), [5, 6, 7, END, 8])
+    task = judged(list(first.tokens), earlier=first.earlier, step=1, steps_left=3, top_logprobs=0)
+    second = denoise(task, [5, 6, 7, END, 8])
+    filled = denoise(make_canvas_task(first.tokens, step=1, steps_left=1, top_logprobs=0), [5, 6, 7, END, 8])
+
+    assert second.offer is not None
+    assert second.offer.logprobs == filled.logprobs
+    assert scored(second) != scored(filled)
+
+
+def test_signals_change_nothing_but_what_is_told() -> None:
+    """Tokens, state and record are those of a canvas nobody measures."""
+    for name in StrategyName:
+        task = make_canvas_task([MASK] * 6, strategy=make_choice(name), trace=True)
+        plain = denoise(task, [5, 6, 7, 8, END, 9], [3.0, 1.0, 2.0, 0.5, 1.0, 2.0])
+        measured = denoise(
+            make_canvas_task([MASK] * 6, strategy=make_choice(name), trace=True, signals=frozenset(MEASURED)),
+            [5, 6, 7, 8, END, 9],
+            [3.0, 1.0, 2.0, 0.5, 1.0, 2.0],
+        )
+        assert (measured.tokens, measured.record, measured.finished) == (plain.tokens, plain.record, plain.finished)
+        assert plain.progress is None

@@ -235,3 +235,13 @@ def test_spread_over_nothing_is_the_canvas_itself() -> None:
     nothing = observe_one(torch.empty(0, 3), Draw(places=(), span=2, sampling=Sampling(), canvas=0, step=0))
 
     assert spread_out(nothing, (), np.array([7, 8])).tokens.tolist() == [7, 8]
+
+
+def test_the_lead_of_one_of_two_equals_is_none() -> None:
+    """The next token may be as likely as the likeliest; a drawn token changes no lead."""
+    logits = torch.tensor([[2.0, 2.0, 1.0], [0.5, 3.0, 1.0]])
+    for temperature in (0.0, 1.0):
+        gap = observe_one(logits.clone(), draw_of(2, temperature=temperature), Needs(gap=True)).gap
+
+        assert gap is not None
+        assert gap.tolist() == [0.0, 2.0]

@@ -13,6 +13,7 @@ from unmask.backend import (
     CommitEvent,
     DoneEvent,
     Event,
+    ExitRecord,
     Generation,
     Request,
     StepEvent,
@@ -21,11 +22,13 @@ from unmask.backend import (
 from unmask.clock import Clock
 from unmask.errors import ContextLengthError, DrainingError, InvalidRequestError, UnknownModelError
 from unmask.local.backend import LocalBackend
+from unmask.local.build import build_local_backend
 from unmask.local.model import EMBEDDED_ADAPTER, ServedModel
 from unmask.plan import PlanRunner
 from unmask.sched.settings import SchedSettings
 from unmask.testing.builders import make_model
 from unmask.testing.cores import make_core
+from unmask.testing.exits import make_plan, make_rule
 from unmask.testing.fake_engine import FakeEngine
 from unmask.testing.fixed_tokens import make_fixed
 from unmask.testing.speaker import Speaker
@@ -33,6 +36,7 @@ from unmask.testing.waiting import until
 from unmask.text.tokenizer import TextTokenizer, packaged_tokenizer
 from unmask.types import (
     Draft,
+    ExitAction,
     ExitReason,
     FinishReason,
     Message,
@@ -370,3 +374,70 @@ async def test_it_says_what_it_serves_and_what_is_wrong(backend: LocalBackend) -
 
     await backend.drain()
     assert backend.problems() == ("engine of tiny has stopped",)
+
+
+def embedded() -> LocalBackend:
+    """Return a backend over the smaller of the shipped models."""
+    return build_local_backend(("nano",), SchedSettings(pages=64, page_size=16))
+
+
+EASY = make_rule(flips=1.0, confidence=0.0, min_steps=2)
+LOOKUP = Request(
+    model="nano",
+    messages=(Message(role=Role.USER, content="Sort: Bo, Al, Cy"),),
+    max_tokens=64,
+    canvas_length=16,
+    budget=StepBudget(max_steps=8),
+    exit=make_plan(rule=EASY),
+)
+
+
+async def test_a_real_model_stops_early_and_says_so() -> None:
+    """Steps, text, reason and record agree; text goes out once, and its log-probabilities with it."""
+    backend = embedded()
+    events = await events_of(backend, replace(LOOKUP, top_logprobs=1, snapshots=True))
+    await backend.drain()
+    done = events[-1]
+    assert isinstance(done, DoneEvent)
+    answer = done.generation
+    commits = [event for event in events if isinstance(event, CommitEvent)]
+
+    assert answer.exit == ExitRecord(steps=answer.usage.steps_used, text=answer.text)
+    assert answer.usage.exit_reason is ExitReason.EARLY_EXIT
+    assert answer.usage.steps_used < answer.usage.steps_allocated
+    assert "".join(commit.text for commit in commits) == answer.text
+    assert sum((commit.logprobs for commit in commits), ()) == answer.logprobs
+    assert b"".join(one.chosen.data for one in answer.logprobs).decode(errors="replace") == answer.text
+
+
+async def test_a_control_run_of_a_real_model_gives_the_full_answer() -> None:
+    """It is that of a request without any rule; the record holds what the exit would have been."""
+    backend = embedded()
+    observing = replace(LOOKUP, exit=make_plan(ExitAction.OBSERVE, EASY))
+    noted, full = await asyncio.gather(backend.generate(observing), backend.generate(replace(LOOKUP, exit=None)))
+    await backend.drain()
+
+    assert (noted.text, noted.tokens, noted.usage.steps_used) == (full.text, full.tokens, full.usage.steps_used)
+    assert full.exit is None
+    assert noted.exit is not None
+    assert noted.exit.steps < noted.usage.steps_used
+
+
+async def test_a_check_is_asked_on_the_engines_thread_and_decides() -> None:
+    """A draft that may not be the answer keeps the canvas going to its own end."""
+    backend = embedded()
+    seen: list[str] = []
+
+    def never(text: str) -> bool:
+        seen.append(text)
+        return False
+
+    request = replace(
+        LOOKUP, max_tokens=16, exit=make_plan(rule=make_rule(flips=1.0, confidence=0.0, is_formatted=True))
+    )
+    refused = await backend.generate(replace(request, check=never))
+    plain = await backend.generate(replace(request, exit=None))
+    await backend.drain()
+
+    assert seen
+    assert (refused.text, refused.exit) == (plain.text, None)

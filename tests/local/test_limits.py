@@ -10,6 +10,8 @@ from unmask.errors import ContextLengthError, InvalidRequestError
 from unmask.local.limits import check_draft_tokens, make_submission
 from unmask.sequence import Submission
 from unmask.testing.builders import make_model
+from unmask.testing.exits import make_plan, make_rule
+from unmask.testing.learned import make_choice, make_finality_model
 from unmask.types import Draft, Mode, Sampling, StepBudget, StrategyChoice, StrategyName
 
 MODEL = make_model()
@@ -45,6 +47,8 @@ def test_everything_asked_for_is_passed_on() -> None:
         "snapshots": True,
         "trace": True,
         "top_logprobs": 3,
+        "exit": make_plan(),
+        "check": str.isdigit,
     }
     submission = submission_of(budget=StepBudget(max_steps=5, max_total_steps=11), **fields)
 
@@ -122,15 +126,37 @@ def test_values_out_of_range_are_refused(fields: dict[str, Any], param: str, val
     assert error.message.endswith(error.fix)
 
 
+@pytest.mark.parametrize(
+    ("fields", "param", "said"),
+    [
+        ({"exit": make_plan(rule=make_rule(flips=None))}, "exit.kinds", "at least 2 of change, confidence, format"),
+        ({"exit": make_plan(rule=make_rule(patience=0))}, "exit.patience", "1 or more"),
+        ({"exit": make_plan(), "mode": Mode.AUTOREGRESSIVE}, "exit", "an exit rule with mode diffusion"),
+        ({"strategy": StrategyChoice(name=StrategyName.FINALITY)}, "strategy.finality", "a finality model"),
+        ({"strategy": StrategyChoice(finality=make_finality_model())}, "strategy.finality", "with strategy finality"),
+        (
+            {"strategy": replace(make_choice(StrategyName.FINALITY), finality=make_finality_model(threshold=2.0))},
+            "strategy.finality",
+            "is no probability",
+        ),
+    ],
+)
+def test_exits_and_learned_strategies_are_checked(fields: dict[str, Any], param: str, said: str) -> None:
+    """A rule of one kind, a rule without canvases, and a strategy without what it goes by are typed errors."""
+    with pytest.raises(InvalidRequestError, match=said) as caught:
+        submission_of(**fields)
+    assert caught.value.param == param
+
+
 @pytest.mark.parametrize("name", StrategyName)
 def test_a_threshold_that_is_a_probability_ends_at_one(name: StrategyName) -> None:
     """More than 1 is refused where the threshold is a probability; nats and logits may be more."""
-    submission_of(strategy=StrategyChoice(name=name, threshold=1.0))
+    submission_of(strategy=make_choice(name, 1.0))
     if name in {StrategyName.ENTROPY_BOUND, StrategyName.PROPHET}:
-        submission_of(strategy=StrategyChoice(name=name, threshold=5.0))
+        submission_of(strategy=make_choice(name, 5.0))
         return
     with pytest.raises(InvalidRequestError, match=f"0 to 1. With {name} it is a probability") as caught:
-        submission_of(strategy=StrategyChoice(name=name, threshold=1.01))
+        submission_of(strategy=make_choice(name, 1.01))
     assert caught.value.param == "diffusion.threshold"
 
 

@@ -12,11 +12,12 @@ from unmask.local.model import EMBEDDED_ADAPTER, make_core, serve_model
 from unmask.sched.settings import SchedSettings
 from unmask.testing.cores import run_all
 from unmask.testing.fake_runner import FakeRunner
+from unmask.testing.learned import make_choice
 from unmask.testing.manual_clock import ManualClock
 from unmask.testing.networks import TINY_SHAPE, letter, make_network
 from unmask.testing.submissions import make_submission
 from unmask.text.tokenizer import SPECIALS, Special, packaged_tokenizer
-from unmask.types import Draft, Outcome, Precision, StrategyChoice, StrategyName
+from unmask.types import Draft, Outcome, Precision, StrategyName
 
 TOKENIZER = packaged_tokenizer()
 SHAPE = replace(TINY_SHAPE, vocabulary=TOKENIZER.size)
@@ -39,7 +40,7 @@ def test_a_draft_is_built_upon() -> None:
     served = serve_model(loaded, TOKENIZER, SchedSettings(pages=32, page_size=8), ManualClock())
     draft = Draft(tokens=(50, None, 51, None, 52), frozen=frozenset({0, 2, 4}))
     submissions = [
-        make_submission((9, 10, 11), max_tokens=8, draft=draft, strategy=StrategyChoice(name=name, threshold=2.0))
+        make_submission((9, 10, 11), max_tokens=8, draft=draft, strategy=make_choice(name, 2.0))
         for name in StrategyName
     ]
     for sequence in run_all(served.core, submissions):

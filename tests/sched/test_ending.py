@@ -274,3 +274,14 @@ def test_without_a_wish_none_are_kept() -> None:
     WRITER.write(sequence, [*b"ab"])
 
     assert sequence.logprobs == []
+
+
+def test_a_copy_writes_into_nobodys_output() -> None:
+    """It begins with the same text, unfinished characters included, and leaves its original alone."""
+    sequence = make_sequence(make_submission(max_tokens=8, top_logprobs=1), output=[9], text="a", unfinished=b"\xec")
+    writer = Writer(end=1, token_bytes=lambda token: bytes([token]))
+    copy = writer.copy(sequence)
+    writer.write(copy, (0x95, 0x88))
+
+    assert (copy.text, copy.output) == ("a안", [9, 0x95, 0x88])
+    assert (sequence.text, sequence.output, sequence.unfinished) == ("a", [9], b"\xec")

@@ -1,13 +1,15 @@
 """Behaviour of `unmask.testing.fake_backend`."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
-from unmask.backend import Backend, CommitEvent, DoneEvent, Request, StepEvent
+from unmask.backend import Backend, CommitEvent, DoneEvent, ExitRecord, Request, StepEvent
 from unmask.errors import DrainingError
+from unmask.testing.exits import make_plan
 from unmask.testing.fake_backend import STEPS, FakeBackend
-from unmask.types import Message, Role
+from unmask.types import ExitAction, ExitReason, Message, Role
 
 REQUEST = Request(model="tiny", messages=(Message(role=Role.USER, content="add 1 + 1"),))
 WATCHED = Request(model="tiny", messages=REQUEST.messages, snapshots=True)
@@ -70,3 +72,24 @@ async def test_drain_waits_and_refuses() -> None:
 
     assert task.done()
     assert backend.drained
+
+
+@pytest.mark.parametrize("action", ExitAction)
+async def test_exits_are_told_as_a_real_backend_tells_them(action: ExitAction) -> None:
+    """A rule that stops gives its text and steps as the answer; one that observes gives the answer and the record."""
+    backend = FakeBackend("full", exit=ExitRecord(steps=2, text="part"))
+    asking = await backend.generate(replace(REQUEST, exit=make_plan(action)))
+    plain = await backend.generate(REQUEST)
+    stopped = action is ExitAction.STOP
+
+    assert asking.exit == ExitRecord(steps=2, text="part")
+    assert (asking.text, asking.usage.steps_used) == (("part", 2) if stopped else ("full", STEPS))
+    assert (asking.usage.exit_reason is ExitReason.EARLY_EXIT) is stopped
+    assert (plain.text, plain.exit) == ("full", None)
+
+
+async def test_exits_may_depend_on_the_request() -> None:
+    """A function may also say that a rule was never met."""
+    backend = FakeBackend("full", exit=lambda request: None)
+
+    assert (await backend.generate(replace(REQUEST, exit=make_plan()))).exit is None

@@ -19,7 +19,7 @@ from unmask.api.schema import (
 )
 from unmask.api.seeds import LARGEST_SEED, LEAST_SEED
 from unmask.backend import HIGHEST_TEMPERATURE, MOST_ALTERNATIVES, MOST_STOPS
-from unmask.types import StrategyName
+from unmask.types import NAMED_STRATEGIES
 
 
 class Rule(NamedTuple):
@@ -66,7 +66,7 @@ _SHARED: Mapping[str, Rule] = {
     "diffusion.max_total_steps": Rule(f"a whole number from 1 to {MOST_TOTAL_STEPS}", _WHOLE),
     "diffusion.min_steps": Rule("1", "More than 1 is not supported yet. Leave it out."),
     "diffusion.canvas_length": _CANVAS,
-    "diffusion.strategy": Rule(", ".join(StrategyName), "Leave it out for the model's default."),
+    "diffusion.strategy": Rule(", ".join(NAMED_STRATEGIES), "Leave it out for the model's default."),
     "diffusion.threshold": Rule("a number, at least 0", "Leave it out for the strategy's own."),
     "diffusion.stream": Rule("committed or snapshots, with stream: true", "verified is not supported yet."),
     "num_denoising_steps": _STEPS,

@@ -16,7 +16,7 @@ from unmask.api.refusals import DIFFUSION, STREAM_OPTIONS
 from unmask.api.seeds import LARGEST_SEED, LEAST_SEED
 from unmask.api.strict import STRICT, Strict, described, where
 from unmask.backend import HIGHEST_TEMPERATURE, MOST_STOPS
-from unmask.types import StrategyName
+from unmask.types import NAMED_STRATEGIES, StrategyName
 
 TEXT_TAG = "<text>"
 PARTS_TAG = "<parts>"
@@ -84,8 +84,18 @@ _Metadata = Annotated[
 _PROBABILITY = where(
     "threshold",
     {"type": "number", "exclusiveMinimum": 1},
-    strategy={"enum": [strategy.value for strategy in StrategyName if not strategy.has_bounded_threshold]},
+    strategy={"enum": [strategy.value for strategy in NAMED_STRATEGIES if not strategy.has_bounded_threshold]},
 )
+
+NamedStrategy = Literal[
+    StrategyName.LOW_CONFIDENCE,
+    StrategyName.CONFIDENCE_THRESHOLD,
+    StrategyName.ENTROPY_BOUND,
+    StrategyName.KLASS,
+    StrategyName.PROPHET,
+    StrategyName.REMASK,
+]
+"""`NAMED_STRATEGIES` as a type."""
 
 
 class StreamOptions(Strict):
@@ -129,7 +139,7 @@ class DiffusionOptions(Strict):
     canvas_length: Positive | None = Field(
         default=None, description="Tokens of a canvas; one of the model's `canvas_lengths`."
     )
-    strategy: Annotated[StrategyName, Field(strict=False)] | None = Field(
+    strategy: NamedStrategy | None = Field(
         default=None, description="Which positions a step reveals. By default `low_confidence`."
     )
     threshold: float | None = Field(

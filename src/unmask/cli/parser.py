@@ -6,7 +6,7 @@ from pathlib import Path
 
 from unmask.cli.exits import EXPLAINED
 from unmask.cli.settings import add_settings
-from unmask.types import Precision, StrategyName
+from unmask.types import NAMED_STRATEGIES, Precision
 
 TRAINABLE = ("tiny", "nano")
 BENCHES = ("engine", "model", "all")
@@ -77,7 +77,7 @@ def _add_generate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
     drawing = generate.add_argument_group("strategy and sampling")
     drawing.add_argument(
         "--strategy",
-        choices=[name.value for name in StrategyName],
+        choices=[name.value for name in NAMED_STRATEGIES],
         help="which positions a step reveals (default low_confidence)",
     )
     drawing.add_argument("--threshold", type=_number(0), metavar="X", help="the strategy's threshold")

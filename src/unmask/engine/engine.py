@@ -1,7 +1,8 @@
 """One tick of the engine: forward, signals, strategies."""
 
+from dataclasses import replace
 from functools import lru_cache, reduce
-from typing import assert_never
+from typing import assert_never, cast
 
 import numpy as np
 import torch
@@ -9,11 +10,13 @@ from torch import Tensor
 
 from unmask.engine.adapter import Adapter
 from unmask.engine.logprobs import fixed_tokens
+from unmask.engine.progress import Earlier, Step, measure, needs_of, remember
 from unmask.engine.runner import RowRunner
 from unmask.engine.signals import INFINITY, Draw, Ints, Needs, Signals, observe, spread
 from unmask.engine.strategies.base import CanvasView
 from unmask.engine.strategies.registry import make_strategy
-from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Plan, RowFailure, RowResult, TokenResult
+from unmask.plan import CanvasResult, CanvasTask, DecodeTask, ExitOffer, Plan, RowFailure, RowResult, TokenResult
+from unmask.policy.exit_rule import may_be_met
 from unmask.types import FixedToken, StepTrace
 
 Tokens = tuple[int, ...]
@@ -50,6 +53,7 @@ class Engine:
         canvases = [task for task in tasks if isinstance(task, CanvasTask)]
         wanted = [self._strategy(task.strategy).needs for task in canvases]
         wanted += [TRACED for task in canvases if task.trace]
+        wanted += [needs_of(task.signals) for task in canvases if task.signals]
         return reduce(Needs.__or__, wanted, Needs())
 
     def _apply(self, task: CanvasTask | DecodeTask, signals: Signals | None, logits: Tensor) -> RowResult:
@@ -64,9 +68,9 @@ class Engine:
             case _:
                 assert_never(task)
 
-    def _denoise(self, task: CanvasTask, signals: Signals, logits: Tensor) -> CanvasResult:
+    def _denoise(self, task: CanvasTask, own: Signals, logits: Tensor) -> CanvasResult:
         before = np.array(task.tokens, dtype=np.int64)
-        signals = spread(signals, task.asked, before)
+        signals = spread(self._read(task, own), task.asked, before)
         draft = tuple(np.where(before == self.adapter.mask, signals.tokens, before).tolist())
         after, state = task.tokens, task.state
         last = task.steps_left == 1
@@ -77,7 +81,7 @@ class Engine:
         draft = self._closed(draft)
         if converged or last:
             after = draft
-        return CanvasResult(
+        result = CanvasResult(
             tokens=after,
             finished=converged or last,
             converged=converged,
@@ -87,6 +91,39 @@ class Engine:
             else None,
             logprobs=() if task.top_logprobs is None else self._logprobs(task, after, logits, task.top_logprobs),
         )
+        return self._measured(task, result, own, draft, logits) if task.signals else result
+
+    def _read(self, task: CanvasTask, own: Signals) -> Signals:
+        """Leave out distributions that the row's strategy does not read: they are large, and it is one row of many."""
+        reads = self._strategy(task.strategy).needs.log_probabilities
+        return own if reads or own.log_probabilities is None else replace(own, log_probabilities=None)
+
+    def _measured(
+        self, task: CanvasTask, result: CanvasResult, own: Signals, draft: Tokens, logits: Tensor
+    ) -> CanvasResult:
+        """Add progress signals to a result, what the next step compares with, and an exit where the rule allows it."""
+        mask = self.adapter.mask
+        # What was reopened in this step goes back to what it was, and nobody has asked for its distribution.
+        pairs = zip(task.tokens, result.tokens, strict=True)
+        still_open = [place for place, (old, new) in enumerate(pairs) if old == mask == new]
+        horizon = self._horizon(draft, task.limit)
+        step = Step(
+            asked=np.array(task.asked, dtype=np.int64),
+            signals=own,
+            draft=np.array(draft, dtype=np.int64),
+            fillable=np.array([place for place in still_open if place < horizon], dtype=np.int64),
+        )
+        progress = measure(step, cast("Earlier | None", task.earlier), task.signals)
+        if result.finished:
+            return replace(result, progress=progress)
+        offer = None
+        if task.exit is not None and may_be_met(task.exit, progress):
+            wanted = task.top_logprobs
+            offer = ExitOffer(
+                tokens=draft, logprobs=() if wanted is None else self._logprobs(task, draft, logits, wanted)
+            )
+        earlier = remember(step, np.array(still_open, dtype=np.int64), task.signals)
+        return replace(result, progress=progress, offer=offer, earlier=earlier)
 
     def _logprobs(self, task: CanvasTask, after: Tokens, logits: Tensor, count: int) -> tuple[FixedToken | None, ...]:
         """Score what the step has fixed and may become output; what a draft gave stands from the first step on."""
@@ -114,8 +151,9 @@ class Engine:
 
     def _view(self, task: CanvasTask, before: Ints, draft: Tokens) -> CanvasView:
         is_open = before == self.adapter.mask
+        horizon = self._horizon(draft, task.limit)
         candidates = is_open.copy()
-        candidates[self._horizon(draft, task.limit) :] = False
+        candidates[horizon:] = False
         frozen = np.zeros_like(is_open)
         frozen[list(task.frozen)] = True
         return CanvasView(
@@ -125,6 +163,8 @@ class Engine:
             frozen=frozen,
             step=task.step,
             steps_left=task.steps_left,
+            horizon=horizon,
+            end=self.adapter.end,
         )
 
     def _horizon(self, tokens: Tokens, limit: int) -> int:

@@ -86,21 +86,21 @@ def observe(logits: Tensor, draws: Sequence[Draw], needs: Needs) -> list[Signals
     # Numpy's is the faster by far, and of equals it takes the first.
     tokens = torch.from_numpy(logits.numpy().argmax(-1, keepdims=True))
     top = logits.gather(-1, tokens)
+    # Of equals the other one is next, and the lead is 0. A copy and a maximum take a quarter of what a search for two.
+    following = logits.scatter(-1, tokens, -INFINITY).amax(-1, keepdim=True) if needs.gap else None
     _redraw(logits, top, draws, tokens)
     mass = logits.softmax(-1)
+    logs = logits.log_softmax(-1) if needs.entropy or needs.log_probabilities else None
+    entropy = _entropy(mass, logs) if needs.entropy and logs is not None else None
     chosen = mass.gather(-1, tokens)
     # The mass of all other tokens, summed without the chosen one: 1 − p would cancel where the network is sure.
     others = mass.scatter_(-1, tokens, 0.0).sum(-1, keepdim=True)
     odds = (chosen.double() / others.double()).log().squeeze(-1)
-    gap = logits.topk(2, -1).values if needs.gap else None
-    logs = logits.log_softmax(-1) if needs.entropy or needs.log_probabilities else None
-    # A token that cannot be drawn has no share in the entropy, where 0 × −∞ would be no number.
-    entropy = -(logs.exp() * logs.clamp_min(-1e4)).sum(-1) if needs.entropy and logs is not None else None
     stacked = Signals(
         tokens=tokens.squeeze(-1).numpy(),
         probability=odds.sigmoid().float().numpy(),
         confidence=rounded(odds),
-        gap=None if gap is None else (gap[:, 0] - gap[:, 1]).numpy(),
+        gap=None if following is None else (top - following).squeeze(-1).numpy(),
         entropy=None if entropy is None else entropy.numpy(),
         log_probabilities=logs if needs.log_probabilities else None,
     )
@@ -110,6 +110,13 @@ def observe(logits: Tensor, draws: Sequence[Draw], needs: Needs) -> list[Signals
     parts = [slice(end - draw.length, end) for draw, end in zip(draws, ends, strict=True)]
     is_sound = bool(sound.all())
     return [_part(stacked, part) if is_sound or sound[part].all() else None for part in parts]
+
+
+def _entropy(mass: Tensor, logs: Tensor) -> Tensor:
+    """Return the entropy of each position, ``[places]``, of probabilities and their logarithms."""
+    # A token that cannot be drawn has no share, where 0 × −∞ would be no number.
+    entropy: Tensor = -torch.linalg.vecdot(mass, logs.clamp_min(-1e4))
+    return entropy
 
 
 def rounded(odds: Tensor) -> Floats:

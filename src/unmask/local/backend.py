@@ -10,6 +10,7 @@ from unmask.backend import (
     DraftPiece,
     EngineState,
     Event,
+    ExitRecord,
     Generation,
     ModelInfo,
     ModelLoad,
@@ -27,7 +28,7 @@ from unmask.local.output import Output
 from unmask.local.settled import pieces
 from unmask.sequence import Sequence
 from unmask.text.tokenizer import TextTokenizer
-from unmask.types import StepTrace
+from unmask.types import Outcome, StepTrace
 
 STUCK_S = 60.0
 """Seconds without a finished tick after which an engine with work counts as stuck."""
@@ -147,8 +148,17 @@ def _generation(sequence: Sequence, output: Output) -> Generation:
         ),
         trace=tuple(sequence.trace),
         logprobs=tuple(output.logprobs),
+        exit=_exit_record(sequence),
         error=sequence.error,
     )
+
+
+def _exit_record(sequence: Sequence) -> ExitRecord | None:
+    """Say where the exit rule of a completed request was met: in the request itself, or in its control."""
+    if sequence.outcome is not Outcome.COMPLETED:
+        return None
+    met = sequence if sequence.exited else sequence.control
+    return None if met is None else ExitRecord(steps=met.steps, text=met.text)
 
 
 def usage_of(sequence: Sequence) -> Usage:

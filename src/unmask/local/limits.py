@@ -2,9 +2,11 @@
 
 from unmask.backend import HIGHEST_TEMPERATURE, MOST_ALTERNATIVES, MOST_STOPS, ModelInfo, Request
 from unmask.errors import ContextLengthError, InvalidRequestError
+from unmask.policy.exit_rule import rule_faults
+from unmask.policy.finality import finality_fault
 from unmask.sequence import Submission
 from unmask.text.tokenizer import SPECIALS, Special
-from unmask.types import Draft, Mode, StepBudget, StrategyChoice
+from unmask.types import Draft, ExitPlan, Mode, StepBudget, StrategyChoice, StrategyName
 
 
 def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...]) -> Submission:
@@ -20,6 +22,9 @@ def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...])
         raise InvalidRequestError("diffusion.canvas_length", canvas_length, allowed, "Leave it out for the default.")
     _check_sampling(request)
     _check_threshold(request.strategy)
+    _check_finality(request.strategy)
+    if request.exit is not None:
+        _check_exit(request.exit, request.mode)
     if request.draft is not None:
         _check_draft(request.draft, request.mode, canvas_length)
     max_tokens = _max_tokens(request, model, len(prompt))
@@ -38,6 +43,8 @@ def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...])
         snapshots=request.snapshots,
         trace=request.trace,
         top_logprobs=request.top_logprobs,
+        exit=request.exit,
+        check=request.check,
     )
 
 
@@ -143,3 +150,33 @@ def _check_threshold(strategy: StrategyChoice) -> None:
         raise InvalidRequestError("diffusion.threshold", threshold, "0 or more", "Leave it out for the default.")
     if threshold > 1 and name.has_bounded_threshold:
         raise InvalidRequestError("diffusion.threshold", threshold, "0 to 1", f"With {name} it is a probability.")
+
+
+def _check_finality(strategy: StrategyChoice) -> None:
+    name, model = strategy.name, strategy.finality
+    if not name.needs_model:
+        if model is not None:
+            raise InvalidRequestError(
+                "strategy.finality",
+                f"given with strategy {name}",
+                f"a finality model with strategy {StrategyName.FINALITY}",
+                "Leave out one of the two.",
+            )
+        return
+    fault = "there is none" if model is None else finality_fault(model)
+    if fault is not None:
+        raise InvalidRequestError(
+            "strategy.finality",
+            f"of no use to strategy {name}: {fault}",
+            "a finality model of this version",
+            "Learn one from traces, or choose another strategy.",
+        )
+
+
+def _check_exit(plan: ExitPlan, mode: Mode) -> None:
+    if mode is Mode.AUTOREGRESSIVE:
+        raise InvalidRequestError(
+            "exit", f"given with mode {mode}", f"an exit rule with mode {Mode.DIFFUSION}", "Leave out one of the two."
+        )
+    for fault in rule_faults(plan.rule):
+        raise InvalidRequestError(f"exit.{fault.field}", fault.value, fault.allowed, fault.fix)

@@ -4,9 +4,10 @@ from collections.abc import Sequence as Items
 from dataclasses import dataclass, field
 
 from unmask.clock import Clock
-from unmask.plan import Plan, Row, RowFailure, RowResult
+from unmask.plan import CanvasResult, Plan, Row, RowFailure, RowResult
 from unmask.sched.admission import admit
 from unmask.sched.ending import TokenBytes, Writer
+from unmask.sched.exits import with_exit
 from unmask.sched.lockstep import Lockstep
 from unmask.sched.pages import PagePool
 from unmask.sched.prefix import PrefixCache
@@ -72,9 +73,10 @@ class Batcher:
 
     def update(self, plan: Plan, results: Items[RowResult], changes: Changes) -> None:
         """Write the results of a forward into its sequences and let go of those that ended."""
+        settled = [self._settled(row, result) for row, result in zip(plan.rows, results, strict=True)]
         if self._lockstep is not None:
-            self._lockstep.observe(plan.rows, results)
-        for row, result in zip(plan.rows, results, strict=True):
+            self._lockstep.observe(plan.rows, settled)
+        for row, result in zip(plan.rows, settled, strict=True):
             sequence = self.running[row.sequence]
             if isinstance(result, RowFailure):
                 # Whatever went wrong may lie in the keys and values of its pages, which nobody else is to build upon.
@@ -96,6 +98,12 @@ class Batcher:
             sequence = self.running.get(row.sequence)
             if sequence is not None:
                 self._fail(sequence, error, changes)
+
+    def _settled(self, row: Row, result: RowResult) -> RowResult:
+        """Stop a canvas where its exit rule is met."""
+        if not isinstance(result, CanvasResult) or result.progress is None:
+            return result
+        return with_exit(self.running[row.sequence], result, self._writer)
 
     def _due(self) -> list[Sequence]:
         """Return the sequences that get a row: all that run, unless they run in lockstep."""

@@ -8,7 +8,7 @@ token may have completed one.
 import codecs
 from collections.abc import Callable
 from collections.abc import Sequence as Items
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from unmask.sequence import OutputToken, Sequence
 from unmask.types import FinishReason, FixedToken
@@ -45,6 +45,19 @@ class Writer:
             if reason is not None:
                 return reason
         return None
+
+    def copy(self, sequence: Sequence) -> Sequence:
+        """Return a sequence with the same output, to write what may never become output of the first."""
+        submission = replace(sequence.submission, top_logprobs=None)
+        return Sequence(
+            id=sequence.id,
+            submission=submission,
+            arrived=sequence.arrived,
+            output=list(sequence.output),
+            steps=sequence.steps,
+            text=sequence.text,
+            unfinished=sequence.unfinished,
+        )
 
     def close(self, sequence: Sequence) -> FinishReason:
         """End the output here, with what there is of an unfinished character; return why it ends."""

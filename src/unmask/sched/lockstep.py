@@ -39,7 +39,16 @@ class Lockstep:
         """Remember the canvases that a forward has finished."""
         for row, result in zip(rows, results, strict=True):
             if isinstance(result, CanvasResult) and result.finished and isinstance(row.task, CanvasTask):
-                task = replace(row.task, tokens=result.tokens, state=None, trace=False, top_logprobs=None)
+                task = replace(
+                    row.task,
+                    tokens=result.tokens,
+                    state=None,
+                    trace=False,
+                    top_logprobs=None,
+                    signals=frozenset(),
+                    exit=None,
+                    earlier=None,
+                )
                 self._frozen[row.sequence] = replace(row, start=row.start + len(row.append), append=(), task=task)
 
 

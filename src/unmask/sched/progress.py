@@ -5,6 +5,7 @@ from typing import assert_never
 
 from unmask.plan import CanvasResult, Row, StepResult, TokenResult
 from unmask.sched.ending import Writer
+from unmask.sched.exits import book_control, close_control
 from unmask.sequence import Canvas, Sequence
 from unmask.types import ExitReason, FinishReason, FixedToken, Outcome
 
@@ -47,6 +48,7 @@ def _apply_canvas(sequence: Sequence, result: CanvasResult, writer: Writer) -> b
             sequence.trace.append(result.record)
     canvas.tokens = result.tokens
     canvas.state = result.state
+    canvas.earlier = result.earlier
     if result.logprobs:
         earlier = canvas.logprobs or (None,) * len(result.tokens)
         canvas.logprobs = tuple(new or old for new, old in zip(result.logprobs, earlier, strict=True))
@@ -55,13 +57,19 @@ def _apply_canvas(sequence: Sequence, result: CanvasResult, writer: Writer) -> b
     if not result.finished:
         return False
     sequence.canvas = None
+    sequence.exited |= result.exited
+    book_control(sequence, canvas, result.tokens, writer)
     _extend(sequence, result.tokens, canvas.logprobs, _exit_reason(sequence, canvas, result), writer)
+    if sequence.outcome is not None:
+        close_control(sequence, writer)
     return True
 
 
 def _exit_reason(sequence: Sequence, canvas: Canvas, result: CanvasResult) -> ExitReason:
     if result.converged:
         return ExitReason.CONVERGED
+    if result.exited:
+        return ExitReason.EARLY_EXIT
     cut_short = canvas.max_steps < sequence.submission.budget.max_steps
     return ExitReason.MAX_TOTAL_STEPS if cut_short else ExitReason.MAX_STEPS
 

@@ -1,6 +1,7 @@
 """Turns a running sequence into its row of the next forward."""
 
 from unmask.plan import CanvasTask, DecodeTask, Row
+from unmask.sched.exits import rule_of, wanted_signals
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Canvas, Sequence
 from unmask.types import Mode
@@ -78,6 +79,7 @@ def _decode_task(sequence: Sequence) -> DecodeTask:
 def _canvas_task(sequence: Sequence, canvas: Canvas, mask: int) -> CanvasTask:
     submission = sequence.submission
     traced = submission.trace or submission.snapshots
+    rule = rule_of(sequence, canvas)
     # What a draft gives is fixed by no step; its log-probability is that of the first.
     whole = traced or (submission.top_logprobs is not None and canvas.steps == 0)
     return CanvasTask(
@@ -93,4 +95,7 @@ def _canvas_task(sequence: Sequence, canvas: Canvas, mask: int) -> CanvasTask:
         state=canvas.state,
         trace=traced,
         top_logprobs=submission.top_logprobs,
+        signals=wanted_signals(sequence, rule),
+        exit=rule,
+        earlier=canvas.earlier,
     )

@@ -11,6 +11,7 @@ from unmask.backend import (
     DraftPiece,
     EngineState,
     Event,
+    ExitRecord,
     Generation,
     ModelInfo,
     ModelLoad,
@@ -20,6 +21,7 @@ from unmask.backend import (
 )
 from unmask.errors import DrainingError
 from unmask.testing.builders import make_generation, make_model, make_usage
+from unmask.types import ExitAction, ExitReason
 
 STEPS = 4
 PAGES = 64
@@ -37,9 +39,11 @@ class FakeBackend:
         state: what it says of its engines.
         step_s: seconds of real time that a step takes.
         gate: what every request waits for before its last step.
+        exit: where it says that the exit rule of a request was met, of requests that have one; a text of its own
+            there is the answer if the rule stops requests.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is something a test may be about
         self,
         answer: str | Callable[[Request], str] = "42",
         *,
@@ -50,6 +54,7 @@ class FakeBackend:
         state: EngineState = EngineState.RUNNING,
         step_s: float = 0.0,
         gate: asyncio.Event | None = None,
+        exit: ExitRecord | Callable[[Request], ExitRecord | None] | None = None,  # noqa: A002 - as in `Generation`
     ) -> None:
         self._answer = answer
         self._models = tuple(models)
@@ -59,6 +64,7 @@ class FakeBackend:
         self._state = state
         self._step_s = step_s
         self._gate = gate
+        self._exit = exit
         self._draining = False
         self._running: Counter[str] = Counter()
         self._steps: Counter[str] = Counter()
@@ -126,6 +132,9 @@ class FakeBackend:
 
     async def _events(self, request: Request) -> AsyncGenerator[Event, None]:
         text = self._answer if isinstance(self._answer, str) else self._answer(request)
+        met = self._met(request)
+        if met is not None and request.exit is not None and request.exit.action is ExitAction.STOP:
+            text = met.text
         for step in range(1, STEPS + 1):
             if step == STEPS and self._gate is not None:
                 await self._gate.wait()
@@ -136,7 +145,12 @@ class FakeBackend:
             if request.snapshots:
                 yield _snapshot(text, step)
         yield CommitEvent(text=text)
-        yield DoneEvent(generation=self._generation or _generation(request, text))
+        yield DoneEvent(generation=self._generation or _generation(request, text, met))
+
+    def _met(self, request: Request) -> ExitRecord | None:
+        if request.exit is None:
+            return None
+        return self._exit(request) if callable(self._exit) else self._exit
 
 
 def _snapshot(text: str, step: int) -> StepEvent:
@@ -148,8 +162,10 @@ def _snapshot(text: str, step: int) -> StepEvent:
     return StepEvent(canvas=0, step=step, max_steps=STEPS, pieces=tuple(pieces))
 
 
-def _generation(request: Request, text: str) -> Generation:
+def _generation(request: Request, text: str, met: ExitRecord | None) -> Generation:
     prompt = sum(len(message.content.split()) for message in request.messages)
     allocated = request.budget.max_steps if request.budget else 16
     usage = make_usage(prompt_tokens=prompt, steps_allocated=allocated, steps_used=min(STEPS, allocated))
-    return replace(make_generation(text), usage=usage)
+    if met is not None and request.exit is not None and request.exit.action is ExitAction.STOP:
+        usage = replace(usage, steps_used=met.steps, exit_reason=ExitReason.EARLY_EXIT)
+    return replace(make_generation(text), usage=usage, exit=met)

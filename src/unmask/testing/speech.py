@@ -10,6 +10,7 @@ from unmask.backend import (
     DoneEvent,
     DraftPiece,
     Event,
+    ExitRecord,
     Generation,
     Request,
     StepEvent,
@@ -21,7 +22,14 @@ STEPS = 2
 """Steps of every canvas."""
 
 
-def speak(request: Request, text: str, *, sizes: Sequence[int] = (1,), canvas: int = 4) -> list[Event]:
+def speak(
+    request: Request,
+    text: str,
+    *,
+    sizes: Sequence[int] = (1,),
+    canvas: int = 4,
+    exit: ExitRecord | None = None,  # noqa: A002 - as in `Generation`
+) -> list[Event]:
     """Return the events of a request that is answered with a text.
 
     Args:
@@ -29,6 +37,7 @@ def speak(request: Request, text: str, *, sizes: Sequence[int] = (1,), canvas: i
         text: what is said, and not cut.
         sizes: bytes of the tokens, repeated as often as it takes; characters are split where they fall.
         canvas: tokens of a canvas.
+        exit: where it says that the request's exit rule was met.
     """
     tokens = list(_cut(text.encode(), sizes))
     events: list[Event] = []
@@ -42,7 +51,8 @@ def speak(request: Request, text: str, *, sizes: Sequence[int] = (1,), canvas: i
         new = () if request.top_logprobs is None else tuple(_logprob(word, request.top_logprobs) for word in words)
         events.append(CommitEvent(text=decoder.decode(b"".join(words)), logprobs=new))
         logprobs += new
-    events.append(DoneEvent(generation=_generation(request, text, tokens, len(canvases), logprobs)))
+    generation = replace(_generation(request, text, tokens, len(canvases), logprobs), exit=exit)
+    events.append(DoneEvent(generation=generation))
     return events
 
 

@@ -8,20 +8,23 @@ import torch
 from unmask.engine.signals import Flags, Signals, rounded
 from unmask.engine.strategies.base import CanvasView, Update
 
-MASK = 0
+MASK, END = 0, 1
 
 
 def view(tokens: Sequence[int], *, step: int = 0, steps_left: int = 4, until: int | None = None) -> CanvasView:
     """Return a canvas, open where the mask stands; candidates end before ``until``."""
     ids = np.array(tokens, dtype=np.int64)
     is_open = ids == MASK
+    horizon = len(ids) if until is None else until
     return CanvasView(
         tokens=ids,
         open=is_open,
-        candidates=is_open & (np.arange(len(ids)) < (len(ids) if until is None else until)),
+        candidates=is_open & (np.arange(len(ids)) < horizon),
         frozen=np.zeros(len(ids), dtype=np.bool_),
         step=step,
         steps_left=steps_left,
+        horizon=horizon,
+        end=END,
     )
 
 

@@ -4,11 +4,14 @@ import pytest
 
 from unmask.engine.strategies.confidence_threshold import ConfidenceThreshold
 from unmask.engine.strategies.entropy_bound import EntropyBound
+from unmask.engine.strategies.finality import Finality
 from unmask.engine.strategies.klass import Klass
 from unmask.engine.strategies.low_confidence import LowConfidence
 from unmask.engine.strategies.prophet import Prophet
 from unmask.engine.strategies.registry import make_strategy
 from unmask.engine.strategies.remask import Remask
+from unmask.errors import InvalidRequestError
+from unmask.testing.learned import make_choice, make_finality_model
 from unmask.types import StrategyChoice, StrategyName
 
 EXPECTED = {
@@ -18,6 +21,10 @@ EXPECTED = {
     StrategyName.KLASS: (Klass(), Klass(threshold=0.3)),
     StrategyName.PROPHET: (Prophet(), Prophet(threshold=0.3)),
     StrategyName.REMASK: (Remask(), Remask(threshold=0.3)),
+    StrategyName.FINALITY: (
+        Finality(model=make_finality_model(), threshold=0.9),
+        Finality(model=make_finality_model(), threshold=0.3),
+    ),
 }
 
 
@@ -26,5 +33,12 @@ def test_every_name_has_its_strategy(name: StrategyName) -> None:
     """A name alone gives the strategy's own threshold, a choice with a threshold gives that one."""
     by_default, chosen = EXPECTED[name]
 
-    assert make_strategy(StrategyChoice(name=name)) == by_default
-    assert make_strategy(StrategyChoice(name=name, threshold=0.3)) == chosen
+    assert make_strategy(make_choice(name)) == by_default
+    assert make_strategy(make_choice(name, 0.3)) == chosen
+
+
+def test_what_goes_by_something_learnt_needs_it() -> None:
+    """A name alone is a typed error."""
+    with pytest.raises(InvalidRequestError, match="a finality model") as caught:
+        make_strategy(StrategyChoice(name=StrategyName.FINALITY))
+    assert caught.value.param == "strategy.finality"

@@ -1,11 +1,12 @@
 """What a strategy sees and says."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from unmask.engine.signals import Flags, Floats, Ints, Needs, Signals
+from unmask.engine.signals import Flags, Ints, Needs, Signals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +20,8 @@ class CanvasView:
         frozen: positions that are never reopened.
         step: steps taken so far.
         steps_left: steps left, this one included; never 1: the engine fills the last step itself.
+        horizon: how many positions matter: up to and including the draft's first end token, within the limit.
+        end: id of the end token.
     """
 
     tokens: Ints
@@ -27,6 +30,8 @@ class CanvasView:
     frozen: Flags
     step: int
     steps_left: int
+    horizon: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +56,7 @@ class Strategy(Protocol):
         ...
 
 
-def most_confident(confidence: Floats, among: Flags, count: int) -> Flags:
+def most_confident(confidence: NDArray[np.floating[Any]], among: Flags, count: int) -> Flags:
     """Mark the ``count`` surest positions of ``among``, ties to the earlier position."""
     ranked = np.argsort(np.where(among, -confidence, np.inf), kind="stable")
     chosen = np.zeros_like(among)

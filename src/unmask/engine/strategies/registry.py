@@ -5,6 +5,7 @@ from typing import assert_never
 from unmask.engine.strategies.base import Strategy
 from unmask.engine.strategies.confidence_threshold import ConfidenceThreshold
 from unmask.engine.strategies.entropy_bound import EntropyBound
+from unmask.engine.strategies.finality import make_finality
 from unmask.engine.strategies.klass import Klass
 from unmask.engine.strategies.low_confidence import LowConfidence
 from unmask.engine.strategies.prophet import Prophet
@@ -13,20 +14,28 @@ from unmask.types import StrategyChoice, StrategyName
 
 
 def make_strategy(choice: StrategyChoice) -> Strategy:
-    """Return the chosen strategy with its threshold, or its default one."""
+    """Return the chosen strategy with its threshold, or its default one.
+
+    Raises:
+        InvalidRequestError: it goes by something learnt, and nothing is given.
+    """
     threshold = choice.threshold
+    made: Strategy
     match choice.name:
         case StrategyName.LOW_CONFIDENCE:
-            return LowConfidence(threshold=threshold)
+            made = LowConfidence(threshold=threshold)
         case StrategyName.CONFIDENCE_THRESHOLD:
-            return ConfidenceThreshold() if threshold is None else ConfidenceThreshold(threshold=threshold)
+            made = ConfidenceThreshold() if threshold is None else ConfidenceThreshold(threshold=threshold)
         case StrategyName.ENTROPY_BOUND:
-            return EntropyBound() if threshold is None else EntropyBound(threshold=threshold)
+            made = EntropyBound() if threshold is None else EntropyBound(threshold=threshold)
         case StrategyName.KLASS:
-            return Klass() if threshold is None else Klass(threshold=threshold)
+            made = Klass() if threshold is None else Klass(threshold=threshold)
         case StrategyName.PROPHET:
-            return Prophet() if threshold is None else Prophet(threshold=threshold)
+            made = Prophet() if threshold is None else Prophet(threshold=threshold)
         case StrategyName.REMASK:
-            return Remask() if threshold is None else Remask(threshold=threshold)
+            made = Remask() if threshold is None else Remask(threshold=threshold)
+        case StrategyName.FINALITY:
+            made = make_finality(choice)
         case _:
             assert_never(choice.name)
+    return made
