@@ -42,6 +42,7 @@ def test_rules_read_as_words() -> None:
     assert KEYS["threads"].allowed == "a whole number from 1 to 1024"
     assert KEYS["keep_alive_s"].allowed == "a number from 0.01 to 3600"
     assert KEYS["models"].allowed == "a list of different model names"
+    assert KEYS["policy_dir"].allowed == "a path"
     assert KEYS["host"].allowed == "127.0.0.1, ::1 or localhost"
 
 

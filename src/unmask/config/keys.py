@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import cast, get_type_hints
 
-from unmask.config.rules import Group, Loopback, Names, Range, Setting
+from unmask.config.rules import Folder, Group, Loopback, Names, Range, Setting
 from unmask.config.settings import Settings
 
 PREFIX = "UNMASK_"
@@ -53,6 +53,8 @@ class Key:
                 return f"a list of different {noun}"
             case Loopback():
                 return "127.0.0.1, ::1 or localhost"
+            case Folder():
+                return "a path"
 
     def shown(self, value: Value) -> str:
         """Write a value as a person reads it."""

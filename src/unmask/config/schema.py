@@ -15,7 +15,7 @@ from pydantic_settings import (
 )
 
 from unmask.config.keys import Key, Value, settings_keys
-from unmask.config.rules import Loopback, Names, Range
+from unmask.config.rules import Folder, Loopback, Names, Range
 
 
 class _Given(BaseSettings):
@@ -90,7 +90,7 @@ def _annotation(key: Key) -> object:
             return Annotated[kind, Field(ge=low, le=high, allow_inf_nan=False)]
         case Range(low=low, high=high):
             return Annotated[kind, Field(ge=int(low), le=int(high))]
-        case Names() | Loopback() as rule:
+        case Names() | Loopback() | Folder() as rule:
 
             def check(value: Any) -> Any:  # noqa: ANN401 - of the rule's own type, which pydantic has seen to
                 if not rule.allow(value):
