@@ -36,8 +36,8 @@ class ExitPolicy:
 
     Attributes:
         enabled: whether it stops requests; until its misjudgement is known to be within the limit, it only observes.
-        misjudgement_limit: largest upper bound (95 %, one-sided) of the share of exits that fail while the same
-            request's full run passes.
+        misjudgement_limit: largest upper end (Wilson, 95 %) of the share of exits that fail while the same request's
+            full run passes.
     """
 
     rule: ExitRule

@@ -42,8 +42,8 @@ class ExitDocument(Document):
         "observes."
     )
     misjudgement_limit: Share = Field(
-        description="Largest upper bound (95 %, one-sided) of the share of exits that fail while the same request's "
-        "full run passes."
+        description="Largest upper end (Wilson, 95 %) of the share of exits that fail while the same request's full "
+        "run passes."
     )
     conditions: dict[ProgressSignal, Number] = Field(
         default_factory=dict,
