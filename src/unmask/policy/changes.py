@@ -11,7 +11,9 @@ from unmask.types import ExitRule, LearnedExit
 
 Scalar: TypeAlias = str | int | float | bool | None
 
-_CAPS = frozenset({"floor", "default", "ceiling", "max_steps", "max_total_steps", "re_expansions", "re_expansion_factor"})
+_CAPS = frozenset(
+    {"floor", "default", "ceiling", "max_steps", "max_total_steps", "re_expansions", "re_expansion_factor"}
+)
 _OF_TASK = 2
 """Place of a task type's field in a path such as tasks.lookup.floor."""
 

@@ -74,9 +74,7 @@ def _task(name: str, document: TaskDocument) -> TaskPolicy:
 def _exit(document: ExitDocument) -> ExitPolicy:
     learned = document.learned
     rule = ExitRule(
-        conditions=tuple(
-            ExitCondition(signal=signal, bound=bound) for signal, bound in document.conditions.items()
-        ),
+        conditions=tuple(ExitCondition(signal=signal, bound=bound) for signal, bound in document.conditions.items()),
         learned=None
         if learned is None
         else LearnedExit(

@@ -121,9 +121,7 @@ def next_entry(log: Log, deed: Deed, signature: Signature) -> Entry:
     bare = Entry(
         number=len(log.entries) + 1,
         deed=deed,
-        signature=Signature(
-            actor=signature.actor, time=signature.time.astimezone(UTC), note=signature.note
-        ),
+        signature=Signature(actor=signature.actor, time=signature.time.astimezone(UTC), note=signature.note),
         previous=log.head,
         digest="",
     )

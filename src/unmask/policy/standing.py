@@ -92,7 +92,7 @@ class Standing:
             case Act.PROPOSE:
                 return self._with(_proposed(self.lives.get(deed.policy), deed, signature))
             case Act.SUBMIT:
-                return self._with(_submitted(self.life(deed.policy), deed, signature))
+                return self._with(_submitted(self, self.life(deed.policy), deed, signature))
             case Act.APPROVE:
                 return self._with(_approved(self.life(deed.policy), deed, signature))
             case Act.REJECT:
@@ -147,8 +147,13 @@ def _proposed(life: Life | None, deed: Deed, signature: Signature) -> Life:
     return replace(life, stage=Stage.PROPOSED, authors=life.authors | {signature.actor})
 
 
-def _submitted(life: Life, deed: Deed, signature: Signature) -> Life:
+def _submitted(standing: Standing, life: Life, deed: Deed, signature: Signature) -> Life:
     _need(life, Stage.PROPOSED, Stage.SUBMITTED, Stage.APPROVED, act="submitted")
+    active = standing.active(life.model, life.model_digest)
+    if active is not None and deed.against != active.policy:
+        raise PolicyActError(
+            f"policy {life.policy[:SHORT]} was not compared with the active one, which is {active.policy[:SHORT]}"
+        )
     return replace(
         life,
         stage=Stage.SUBMITTED,
@@ -182,13 +187,23 @@ def _rejected(life: Life) -> Life:
 def _promotable(standing: Standing, life: Life) -> Life:
     _need(life, Stage.APPROVED, act="promoted")
     active = standing.active(life.model, life.model_digest)
-    if active is not None and active.policy != life.against:
-        against = "nothing" if life.against is None else life.against[:SHORT]
+    if active is not None:
+        check_against(life, active.policy)
+    return life
+
+
+def check_against(life: Life, active: str | None) -> None:
+    """Refuse a policy that was compared with another one than the active.
+
+    Raises:
+        PolicyActError: names both.
+    """
+    if active != life.against:
+        against, now = ("none" if policy is None else policy[:SHORT] for policy in (life.against, active))
         raise PolicyActError(
             f"policy {life.policy[:SHORT]} was submitted against {against}, allowed: against the active policy, which "
-            f"is now {active.policy[:SHORT]}. Submit and approve it again"
+            f"is now {now}. Submit and approve it again"
         )
-    return life
 
 
 def _need(life: Life, *stages: Stage, act: str) -> None:
