@@ -35,10 +35,10 @@ for _tag, _pattern, _first in PLAIN:
 class _Loader(_Plain, yaml.SafeLoader):
     """Refuses aliases, names given twice and names that are no texts."""
 
-    def compose_node(self, parent: yaml.Node | None, index: object) -> yaml.Node | None:  # type: ignore[override]
+    def compose_node(self, parent: yaml.Node | None, index: object) -> yaml.Node | None:
         """Refuse an alias: a few lines of them stand for gigabytes."""
         if self.check_event(yaml.AliasEvent):
-            event = self.peek_event()
+            event = self.peek_event()  # type: ignore[no-untyped-call]
             raise yaml.composer.ComposerError(
                 problem="an alias (*) is not allowed here, write it out", problem_mark=event.start_mark
             )

@@ -73,8 +73,8 @@ def _loaded(layer: PolicyStore, store: PolicyStore, life: Life) -> ActivePolicy:
     policy = layer.policy(life.policy)
     if (policy.model, policy.model_digest) != (life.model, life.model_digest):
         raise PolicyTamperedError(
-            f"the log has policy {life.policy[:SHORT]} for {life.model} with weights {life.model_digest}, but it is for "
-            f"{policy.model} with {policy.model_digest}: the log was not written by this program"
+            f"the log has policy {life.policy[:SHORT]} for {life.model} with weights {life.model_digest}, but it is "
+            f"for {policy.model} with {policy.model_digest}: the log was not written by this program"
         )
     store.check_parts(policy)
     # An active policy was approved and promoted: the acts of a log allow no other way.

@@ -60,7 +60,8 @@ def audit(store: PolicyStore, *, head: str | None = None) -> Audit:
 
 def _acts(store: PolicyStore, log: Log) -> tuple[Standing, list[str]]:
     """Do every act again; an entry that was not allowed ends it, as what follows rests on it."""
-    standing, faults = Standing(), []
+    standing = Standing()
+    faults: list[str] = []
     for entry in log.entries:
         try:
             after = standing.after(entry.deed, entry.signature)
@@ -77,8 +78,8 @@ def _submission(store: PolicyStore, standing: Standing, entry: Entry) -> Iterato
     try:
         # What was beneath may have left with an older version of the package; its own files are always here.
         active = standing.active(deed.model, deed.model_digest)
-        is_known = deed.against is None or any(deed.against in layer.standing().lives for layer in store.chain())
-        old = store.policy(deed.against) if deed.against is not None and is_known else None
+        is_here = deed.against is not None and (active is not None or store.has(deed.against))
+        old = store.policy(deed.against) if is_here and deed.against is not None else None
         replay = None if deed.evidence is None else parse_replay(store.content("evidence", deed.evidence))
         check_submission(store.policy(deed.policy), deed, entry.signature, active=active, old=old, replay=replay)
     except UnmaskError as error:

@@ -74,7 +74,7 @@ def _walk(model: type[BaseModel], prefix: str) -> Iterator[PolicyField]:
 class _Kind:
     """A field's type without its wrappings, and the bounds that stood in them."""
 
-    type: Any
+    kind: Any
     bounds: tuple[object, ...]
 
     @classmethod
@@ -95,25 +95,25 @@ class _Kind:
 
     @property
     def is_mapping(self) -> bool:
-        return get_origin(self.type) is dict
+        return get_origin(self.kind) is dict
 
     @property
     def is_model(self) -> bool:
-        return isinstance(self.type, type) and issubclass(self.type, BaseModel)
+        return isinstance(self.kind, type) and issubclass(self.kind, BaseModel)
 
     @property
     def model(self) -> type[BaseModel]:
-        assert self.is_model, self.type
-        kind: type[BaseModel] = self.type
-        return kind
+        assert self.is_model, self.kind
+        model: type[BaseModel] = self.kind
+        return model
 
     @property
     def key(self) -> "_Kind":
-        return _Kind.of(get_args(self.type)[0], ())
+        return _Kind.of(get_args(self.kind)[0], ())
 
     @property
     def entry(self) -> "_Kind":
-        return _Kind.of(get_args(self.type)[1], ())
+        return _Kind.of(get_args(self.kind)[1], ())
 
     @property
     def allowed(self) -> str:
@@ -121,13 +121,13 @@ class _Kind:
             return f"entries of {self.key.allowed}, each {self.entry.allowed}"
         if self.is_model:
             return "fields of its own"
-        if isinstance(self.type, type) and issubclass(self.type, StrEnum):
-            return ", ".join(self.type)
-        if self.type is bool:
+        if isinstance(self.kind, type) and issubclass(self.kind, StrEnum):
+            return ", ".join(self.kind)
+        if self.kind is bool:
             return "true or false"
-        if self.type is str:
+        if self.kind is str:
             return self._text
-        return f"{'a whole number' if self.type is int else 'a number'}{self._range}"
+        return f"{'a whole number' if self.kind is int else 'a number'}{self._range}"
 
     @property
     def _text(self) -> str:

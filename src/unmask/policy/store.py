@@ -1,7 +1,7 @@
 """A folder of policies: each under its digest, and one log of what was done with them."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -21,6 +21,7 @@ from unmask.policy.standing import SHORT, Life, Standing, check_against, standin
 LOG_NAME = "audit.jsonl"
 LOCK_NAME = "lock"
 LOCK_SECONDS = 10.0
+READ_LOCK_SECONDS = 1.0
 SHORTEST_PREFIX = 4
 
 
@@ -60,8 +61,9 @@ class PolicyStore:
         if not log.torn or self.read_only:
             return log
         # Perhaps another process is writing that line: once it is done, the line is whole.
-        with self._locked():
+        with suppress(PolicyStoreError), self._locked(READ_LOCK_SECONDS):
             return self._read()
+        return log
 
     def standing(self) -> Standing:
         """Return where every policy of this folder stands.
@@ -78,7 +80,10 @@ class PolicyStore:
             UnknownPolicyError: neither has it in its log.
             PolicyTamperedError: its file is gone or is not what was written.
         """
-        owner = self._owner(digest)
+        if not self.has(digest):
+            # Raises, where no log names it.
+            self.life(digest)
+        owner = next((store for store in self.chain() if store._path("policies", digest).exists()), self)
         content = owner.content("policies", digest)
         try:
             return parse_policy(content)
@@ -88,13 +93,20 @@ class PolicyStore:
                 f"policy {digest[:SHORT]} does not fit this version: {error.message}; write it anew and submit it"
             ) from error
 
+    def has(self, digest: str) -> bool:
+        """Tell whether a policy's file is in this folder or the one beneath."""
+        return any(store._path("policies", digest).exists() for store in self.chain())
+
     def life(self, digest: str) -> Life:
         """Return what became of a policy of this folder or the one beneath.
 
         Raises:
-            UnknownPolicyError: neither has it.
+            UnknownPolicyError: neither has it in its log.
         """
-        return self._owner(digest).standing().life(digest)
+        own = self.standing()
+        if digest in own.lives or self.beneath is None:
+            return own.life(digest)
+        return self.beneath.life(digest)
 
     def active(self, model: str, model_digest: str) -> Life | None:
         """Return the active policy of a model's weights, of this folder or else of the one beneath."""
@@ -288,14 +300,6 @@ class PolicyStore:
             return own
         return self.beneath.active(life.model, life.model_digest)
 
-    def _owner(self, digest: str) -> "PolicyStore":
-        for store in self.chain():
-            if digest in store.standing().lives:
-                return store
-        # Raises, for this folder has it not.
-        self.standing().life(digest)
-        return self
-
     def _path(self, kind: str, digest: str) -> Path:
         return self.folder / kind / (digest if kind == "parts" else f"{digest}.json")
 
@@ -316,18 +320,18 @@ class PolicyStore:
             yield log
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _locked(self, seconds: float = LOCK_SECONDS) -> Iterator[None]:
         if self.read_only:
             raise PolicyStoreError(
                 f"{self.folder} is part of the package and only read; name another with --policy-dir"
             )
-        lock = FileLock(self.folder / LOCK_NAME, timeout=LOCK_SECONDS)
+        lock = FileLock(self.folder / LOCK_NAME, timeout=seconds)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             lock.acquire()
         except Timeout as error:
             raise PolicyStoreError(
-                f"another process has held {self.folder / LOCK_NAME} for {LOCK_SECONDS:g} s; wait until it is done"
+                f"another process has held {self.folder / LOCK_NAME} for {seconds:g} s; wait until it is done"
             ) from error
         except OSError as error:
             raise PolicyStoreError(
