@@ -10,9 +10,9 @@ from rich.text import Text
 from unmask.policy.changes import Change, Scalar
 from unmask.policy.file import checked_document
 from unmask.policy.log import Entry
-from unmask.policy.policy import ExitPolicy, Policy
+from unmask.policy.policy import Policy
 from unmask.policy.standing import SHORT, Life
-from unmask.types import StrategyChoice
+from unmask.types import ExitRule, StrategyChoice
 
 
 def policy_record(digest: str, policy: Policy, life: Life | None) -> dict[str, object]:
@@ -59,7 +59,8 @@ def entry_record(folder: Path, entry: Entry) -> dict[str, object]:
 
 def policy_tables(digest: str, policy: Policy, life: Life | None) -> tuple[Table, ...]:
     """Return a policy for people: what it is, its task types, its service classes."""
-    return _head(digest, policy, life), _tasks(policy), _classes(policy)
+    tables = _head(digest, policy, life), _tasks(policy), _exits(policy), _classes(policy)
+    return tuple(table for table in tables if table.row_count)
 
 
 def diff_table(changes: Sequence[Change], exits: Sequence[str], old: str, new: str) -> Table:
@@ -99,7 +100,8 @@ def _head(digest: str, policy: Policy, life: Life | None) -> Table:
     control = policy.control
     table.add_row(
         "control runs",
-        f"{control.fraction:.1%} of requests, {control.young_fraction:.1%} of a task type's first {control.young_until}",
+        f"{control.fraction:.1%} of requests; {control.young_fraction:.1%} until a task type has had "
+        f"{control.young_until}",
     )
     return table
 
@@ -116,14 +118,13 @@ def _stage(life: Life | None) -> Text:
 
 
 def _tasks(policy: Policy) -> Table:
-    table = _table("task", "budget", "floor", "default", "ceiling", "strategy", "exit", "α", "shift")
+    table = _table("task", "budget", "floor", "default", "ceiling", "strategy", "α", "shift")
     for task in policy.tasks:
         table.add_row(
             task.task,
             task.mode,
             *map(str, (task.floor, task.default, task.ceiling)),
             _strategy(task.strategy) + ("" if task.finality is None else " by finality"),
-            _exit(task.exit),
             f"{task.alpha:g}",
             f"{task.shift:g}",
         )
@@ -152,21 +153,29 @@ def _strategy(strategy: StrategyChoice | None) -> str:
     return strategy.name if strategy.threshold is None else f"{strategy.name} {strategy.threshold:g}"
 
 
-def _exit(policy: ExitPolicy | None) -> str:
-    if policy is None:
-        return "none"
-    rule = policy.rule
+def _exits(policy: Policy) -> Table:
+    table = _table("task", "exit", "where", "steps in a row", "from step", "misjudges")
+    for task in policy.tasks:
+        if task.exit is not None:
+            table.add_row(
+                task.task,
+                "stops" if task.exit.enabled else "observes only",
+                _rule(task.exit.rule),
+                str(task.exit.rule.patience),
+                str(task.exit.rule.min_steps),
+                f"at most {task.exit.misjudgement_limit:.2%}",
+            )
+    return table
+
+
+def _rule(rule: ExitRule) -> str:
     parts = [
         f"{condition.signal} {'≤' if condition.signal.is_small_when_done else '≥'} {condition.bound:g}"
         for condition in rule.conditions
     ]
     if rule.learned is not None:
         parts.append(f"learned score {rule.learned.version[:SHORT]} ≥ {rule.learned.threshold:g}")
-    state = "stops" if policy.enabled else "observes"
-    return (
-        f"{state} at {', '.join(parts)}, {rule.patience} × in a row, from step {rule.min_steps} on; "
-        f"misjudges at most {policy.misjudgement_limit:.2%}"
-    )
+    return ", ".join(parts)
 
 
 def _scalar(value: Scalar) -> Text:

@@ -8,8 +8,8 @@ from unmask.policy.file import checked_document
 from unmask.policy.policy import (
     DEFAULT_TASK,
     AtCap,
-    BudgetMode,
     BucketSteps,
+    BudgetMode,
     ClassPolicy,
     ControlPolicy,
     ExitPolicy,

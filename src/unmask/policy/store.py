@@ -50,6 +50,10 @@ class PolicyStore:
         """The log's file."""
         return self.folder / LOG_NAME
 
+    def path(self, kind: str, digest: str) -> Path:
+        """Return where a file of the folder ``kind`` is, or would be; see `content`."""
+        return self.folder / kind / (digest if kind == "parts" else f"{digest}.json")
+
     def log(self) -> Log:
         """Read the log.
 
@@ -83,7 +87,7 @@ class PolicyStore:
         if not self.has(digest):
             # Raises, where no log names it.
             self.life(digest)
-        owner = next((store for store in self.chain() if store._path("policies", digest).exists()), self)
+        owner = next((store for store in self.chain() if store.path("policies", digest).exists()), self)
         content = owner.content("policies", digest)
         try:
             return parse_policy(content)
@@ -95,7 +99,7 @@ class PolicyStore:
 
     def has(self, digest: str) -> bool:
         """Tell whether a policy's file is in this folder or the one beneath."""
-        return any(store._path("policies", digest).exists() for store in self.chain())
+        return any(store.path("policies", digest).exists() for store in self.chain())
 
     def life(self, digest: str) -> Life:
         """Return what became of a policy of this folder or the one beneath.
@@ -141,12 +145,12 @@ class PolicyStore:
         Raises:
             PolicyTamperedError: it is gone, or is not what was written.
         """
-        content = read_bytes(self._path(kind, digest))
+        content = read_bytes(self.path(kind, digest))
         if content is None:
-            raise PolicyTamperedError(f"{self._path(kind, digest)} is gone, which the log names; take it from a backup")
+            raise PolicyTamperedError(f"{self.path(kind, digest)} is gone, which the log names; take it from a backup")
         if content_digest(content) != digest:
             raise PolicyTamperedError(
-                f"{self._path(kind, digest)} was changed after it was written: its digest is "
+                f"{self.path(kind, digest)} was changed after it was written: its digest is "
                 f"{content_digest(content)[:SHORT]}; find out who wrote to the folder, and take it from a backup"
             )
         return content
@@ -155,7 +159,7 @@ class PolicyStore:
         """Keep a learned part, such as a difficulty estimator's file, and return the digest that names it."""
         digest = content_digest(content)
         with self._writing():
-            put(self._disk, self._path("parts", digest), content)
+            put(self._disk, self.path("parts", digest), content)
         return digest
 
     def part(self, digest: str) -> bytes:
@@ -193,7 +197,7 @@ class PolicyStore:
         deed = Deed(act=Act.PROPOSE, policy=digest, model=policy.model, model_digest=policy.model_digest)
         with self._writing() as log:
             _trusted_standing(log).after(deed, signature)
-            put(self._disk, self._path("policies", digest), content)
+            put(self._disk, self.path("policies", digest), content)
             self._append(log, deed, signature)
         return digest
 
@@ -223,7 +227,7 @@ class PolicyStore:
             old = None if active is None else self.policy(active.policy)
             check_submission(policy, deed, signature, active=active, old=old, replay=replay)
             if evidence is not None:
-                put(self._disk, self._path("evidence", content_digest(evidence)), evidence)
+                put(self._disk, self.path("evidence", content_digest(evidence)), evidence)
             self._append(log, deed, signature)
 
     def approve(self, digest: str, signature: Signature, *, solo: bool = False) -> bool:
@@ -299,9 +303,6 @@ class PolicyStore:
         if own is not None or self.beneath is None:
             return own
         return self.beneath.active(life.model, life.model_digest)
-
-    def _path(self, kind: str, digest: str) -> Path:
-        return self.folder / kind / (digest if kind == "parts" else f"{digest}.json")
 
     def _read(self) -> Log:
         return parse_log(read_bytes(self.log_path) or b"")
