@@ -1,7 +1,5 @@
 """Policies drawn at random, all of which make sense."""
 
-from typing import TypeVar
-
 from hypothesis import strategies as st
 
 from unmask.policy.policy import (
@@ -27,8 +25,8 @@ from unmask.types import (
     StrategyName,
 )
 
-T = TypeVar("T")
-
+EXAMPLES = 25
+"""A policy has some forty drawn values, so a few of them go a long way."""
 DIGESTS = st.text("0123456789abcdef", min_size=16, max_size=64)
 NAMES = st.from_regex(r"\A[A-Za-z0-9][A-Za-z0-9._-]{0,10}\Z")
 SHARES = st.floats(0, 1, exclude_min=True, exclude_max=True)

@@ -4,9 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
-from tests.policy.drawn import policies
+from tests.policy.drawn import EXAMPLES, policies
 from unmask.errors import ConfigError
 from unmask.policy.policy import BucketSteps, BudgetMode, ControlPolicy, Policy
 from unmask.policy.rules import check_policy
@@ -154,6 +154,7 @@ def test_contradiction_is_refused(policy: Policy, param: str, said: str) -> None
     assert said in caught.value.message
 
 
+@settings(max_examples=EXAMPLES)
 @given(policies())
 def test_what_makes_sense_passes(policy: Policy) -> None:
     """Nothing is refused that does not contradict itself."""
