@@ -175,7 +175,7 @@ def _rule(rule: ExitRule) -> str:
     ]
     if rule.learned is not None:
         parts.append(f"learned score {rule.learned.version[:SHORT]} ≥ {rule.learned.threshold:g}")
-    return ", ".join(parts)
+    return "\n".join(parts)
 
 
 def _scalar(value: Scalar) -> Text:
