@@ -55,7 +55,7 @@ def learned_exits(draw: st.DrawFn) -> LearnedExit:
 @st.composite
 def exit_policies(draw: st.DrawFn, *, ceiling: int, may_stop: bool) -> ExitPolicy:
     """Draw an exit of at least two kinds of signal."""
-    first, second = draw(st.permutations(SignalKind))[:2]
+    first, second = draw(st.permutations(list(SignalKind)))[:2]
     signals = [
         draw(st.sampled_from([signal for signal in ProgressSignal if signal.kind is kind])) for kind in (first, second)
     ]

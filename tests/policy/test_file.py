@@ -1,8 +1,8 @@
 """Behaviour of `unmask.policy.file`: what is read, and what is said about what is not."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from tests.policy.drawn import EXAMPLES, policies
 from unmask.errors import ConfigError
 from unmask.policy.file import LARGEST_FILE, parse_policy, policy_text, read_policy
-from unmask.policy.policy import Policy
+from unmask.policy.policy import BucketSteps, Policy
 from unmask.testing.policies import make_policy, make_task_policy
+from unmask.types import Bucket
 
 TEXT = policy_text(make_policy())
 
@@ -109,10 +110,10 @@ def test_byte_order_mark_is_no_part_of_a_name() -> None:
     assert parse_policy(b"\xef\xbb\xbf" + TEXT.encode()) == make_policy()
 
 
-@pytest.mark.parametrize("floor", [0, 10**9, 2.5])
-def test_value_made_elsewhere_is_checked_as_well(floor: float) -> None:
+@pytest.mark.parametrize("changes", [{"floor": 0}, {"ceiling": 10**9}, {"floor": 2.5}, {"alpha": float("nan")}])
+def test_value_made_elsewhere_is_checked_as_well(changes: dict[str, Any]) -> None:
     """What could not be read is not written."""
-    policy = replace(make_policy(), tasks=(replace(make_task_policy(), floor=floor, default=10**9, ceiling=10**9),))
+    policy = make_policy(tasks=(make_task_policy(**changes),), buckets=(BucketSteps(bucket=Bucket.M, max_steps=10**9),))
 
     with pytest.raises(ConfigError):
         policy_text(policy)

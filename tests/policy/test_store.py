@@ -21,7 +21,8 @@ from unmask.policy.errors import PolicyActError, PolicyStoreError, PolicyTampere
 from unmask.policy.log import Act
 from unmask.policy.policy import BudgetMode, Policy
 from unmask.policy.standing import Stage
-from unmask.policy.store import PolicyStore, parts_of
+from unmask.policy.store import PolicyStore
+from unmask.policy.submission import parts_of
 from unmask.testing.policies import make_exit, make_policy, make_task_policy, signed
 
 MODEL = (FIRST.model, FIRST.model_digest)

@@ -5,9 +5,10 @@ from datetime import datetime
 from pathlib import Path
 
 from unmask.policy.errors import PolicyTamperedError
+from unmask.policy.log import torn_message
 from unmask.policy.policy import Policy
 from unmask.policy.standing import SHORT, Life, Stage
-from unmask.policy.store import PolicyStore, torn_message
+from unmask.policy.store import PolicyStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from unmask.errors import UnmaskError
 from unmask.policy.errors import PolicyActError, PolicyTamperedError
-from unmask.policy.log import ORIGIN, Act, Entry, Log
+from unmask.policy.log import ORIGIN, Act, Entry, Log, torn_message
 from unmask.policy.replay import parse_replay
 from unmask.policy.standing import Standing
-from unmask.policy.store import PolicyStore, check_submission, torn_message
+from unmask.policy.store import PolicyStore
+from unmask.policy.submission import check_submission
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

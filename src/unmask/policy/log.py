@@ -7,6 +7,7 @@ entry unseen one has to rewrite all that follow, and the last digest, noted else
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import AwareDatetime, Field, StringConstraints, ValidationError
@@ -166,6 +167,14 @@ def parse_log(content: bytes) -> Log:
         previous = entry.digest
         entries.append(entry)
     return Log(entries=tuple(entries), torn=torn)
+
+
+def torn_message(path: Path, log: Log) -> str:
+    """Say that a log ends in the middle of a line."""
+    return (
+        f"{path} ends in {len(log.torn)} bytes of an entry that was never finished, so that act did not happen; "
+        "`unmask policy audit --repair` removes them"
+    )
 
 
 def _parse(number: int, line: bytes) -> Entry:

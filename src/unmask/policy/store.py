@@ -4,22 +4,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from unmask.errors import ConfigError
-from unmask.policy.changes import changed_exits
 from unmask.policy.digest import canonical_document, content_digest
 from unmask.policy.disk import Disk, SystemDisk, append, cut, put, read_bytes
 from unmask.policy.errors import PolicyActError, PolicyStoreError, PolicyTamperedError, UnknownPolicyError
 from unmask.policy.file import checked_document, parse_policy
-from unmask.policy.log import Act, Deed, Log, Signature, entry_line, next_entry, parse_log
+from unmask.policy.lock import locked
+from unmask.policy.log import Act, Deed, Log, Signature, entry_line, next_entry, parse_log, torn_message
 from unmask.policy.policy import Policy
-from unmask.policy.replay import Replay, check_replay, replay_bytes
+from unmask.policy.replay import Replay, replay_bytes
 from unmask.policy.rules import check_policy
 from unmask.policy.standing import SHORT, Life, Standing, check_against, standing_of
+from unmask.policy.submission import check_submission, parts_of
 
 LOG_NAME = "audit.jsonl"
-LOCK_NAME = "lock"
 LOCK_SECONDS = 10.0
 READ_LOCK_SECONDS = 1.0
 SHORTEST_PREFIX = 4
@@ -114,10 +112,7 @@ class PolicyStore:
 
     def active(self, model: str, model_digest: str) -> Life | None:
         """Return the active policy of a model's weights, of this folder or else of the one beneath."""
-        own = self.standing().active(model, model_digest)
-        if own is not None or self.beneath is None:
-            return own
-        return self.beneath.active(model, model_digest)
+        return self._active_in(self.standing(), model, model_digest)
 
     def find(self, text: str) -> str:
         """Return the digest that begins with a text.
@@ -213,7 +208,7 @@ class PolicyStore:
             standing = _trusted_standing(log)
             life, policy = standing.life(digest), self.policy(digest)
             self.check_parts(policy)
-            active = self._active_in(standing, life)
+            active = self._active_in(standing, life.model, life.model_digest)
             evidence = None if replay is None else replay_bytes(replay)
             deed = Deed(
                 act=Act.SUBMIT,
@@ -294,15 +289,15 @@ class PolicyStore:
             if act is not Act.REJECT:
                 self.check_parts(self.policy(digest))
             if act is Act.PROMOTE:
-                active = self._active_in(standing, life)
+                active = self._active_in(standing, life.model, life.model_digest)
                 check_against(life, None if active is None else active.policy)
             self._append(log, deed, signature)
 
-    def _active_in(self, standing: Standing, life: Life) -> Life | None:
-        own = standing.active(life.model, life.model_digest)
+    def _active_in(self, standing: Standing, model: str, model_digest: str) -> Life | None:
+        own = standing.active(model, model_digest)
         if own is not None or self.beneath is None:
             return own
-        return self.beneath.active(life.model, life.model_digest)
+        return self.beneath.active(model, model_digest)
 
     def _read(self) -> Log:
         return parse_log(read_bytes(self.log_path) or b"")
@@ -326,73 +321,8 @@ class PolicyStore:
             raise PolicyStoreError(
                 f"{self.folder} is part of the package and only read; name another with --policy-dir"
             )
-        lock = FileLock(self.folder / LOCK_NAME, timeout=seconds)
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            lock.acquire()
-        except Timeout as error:
-            raise PolicyStoreError(
-                f"another process has held {self.folder / LOCK_NAME} for {seconds:g} s; wait until it is done"
-            ) from error
-        except OSError as error:
-            raise PolicyStoreError(
-                f"{self.folder} cannot be written: {error.strerror or error}; see who may write there, or name another "
-                "with --policy-dir"
-            ) from error
-        try:
+        with locked(self.folder, seconds):
             yield
-        finally:
-            lock.release()
-
-
-def check_submission(
-    policy: Policy,
-    deed: Deed,
-    signature: Signature,
-    *,
-    active: Life | None,
-    old: Policy | None,
-    replay: Replay | None,
-) -> None:
-    """Refuse a submission whose exits differ from those of the active policy without a replay that shows them right.
-
-    Raises:
-        PolicyActError: there is no replay, or nothing to compare with.
-        ConfigError: the replay does not fit.
-    """
-    tasks = changed_exits(old, policy)
-    if replay is None:
-        if tasks:
-            raise PolicyActError(
-                f"policy {deed.policy[:SHORT]} changes the exit of {', '.join(tasks)}, allowed: with a replay of old "
-                "against new on the same control runs. Hand it in with --replay FILE"
-            )
-        return
-    if deed.against is None:
-        raise PolicyActError("there is no active policy that a replay could compare with; leave --replay out")
-    check_replay(
-        replay,
-        old=deed.against,
-        new=deed.policy,
-        policy=policy,
-        tasks=tasks,
-        promoted=None if active is None else active.promoted,
-        submitted=signature.time,
-    )
-
-
-def parts_of(policy: Policy) -> tuple[str, ...]:
-    """Return the digests of the learned parts that a policy names."""
-    named = (policy.difficulty, *(task.finality for task in policy.tasks))
-    return tuple(dict.fromkeys(digest for digest in named if digest is not None))
-
-
-def torn_message(path: Path, log: Log) -> str:
-    """Say that a log ends in the middle of a line."""
-    return (
-        f"{path} ends in {len(log.torn)} bytes of an entry that was never finished, so that act did not happen; "
-        "`unmask policy audit --repair` removes them"
-    )
 
 
 def _trusted_standing(log: Log) -> Standing:
