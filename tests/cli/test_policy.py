@@ -17,7 +17,7 @@ from unmask.policy.policy import Policy
 from unmask.policy.replay import replay_bytes
 from unmask.policy.standing import Stage
 from unmask.policy.store import PolicyStore
-from unmask.testing.policies import signed
+from unmask.testing.budget_policies import signed
 
 
 @pytest.fixture

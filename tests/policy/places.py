@@ -9,7 +9,7 @@ from pathlib import Path
 
 from unmask.policy.policy import Policy
 from unmask.policy.store import PolicyStore
-from unmask.testing.policies import make_exit, make_policy, make_task_policy, signed
+from unmask.testing.budget_policies import make_exit, make_policy, make_task_policy, signed
 
 FIRST = make_policy()
 SECOND = replace(FIRST, tasks=(make_task_policy(default=9), *FIRST.tasks[1:]))

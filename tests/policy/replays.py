@@ -4,7 +4,7 @@ from typing import Any
 
 from unmask.policy.replay import Replay, ReplayedTask
 from unmask.stats import Interval
-from unmask.testing.policies import signed
+from unmask.testing.budget_policies import signed
 
 
 def make_replayed(task: str = "sort", **changes: Any) -> ReplayedTask:  # noqa: ANN401 - any field

@@ -14,7 +14,7 @@ from unmask.policy.folders import packaged_store
 from unmask.policy.log import Act, Deed, entry_line, next_entry
 from unmask.policy.policy import BudgetMode
 from unmask.policy.store import PolicyStore
-from unmask.testing.policies import make_policy, make_task_policy, signed
+from unmask.testing.budget_policies import make_policy, make_task_policy, signed
 
 MODEL = (FIRST.model, FIRST.model_digest)
 
@@ -153,11 +153,11 @@ def test_policy_under_another_models_name_is_refused(store: PolicyStore) -> None
 
 def test_changed_learned_part_is_refused(store: PolicyStore) -> None:
     """Missing or other than the policy says."""
-    part = store.add_part(b"difficulty")
+    part = store.add_part(b'{"trees": [1.5e-7]}')
     adaptive = (make_task_policy(), make_task_policy("sort", mode=BudgetMode.ADAPTIVE))
     promote(store, make_policy(difficulty=part, tasks=adaptive))
 
-    with changed(store.path("parts", part), b"other"), pytest.raises(PolicyTamperedError):
+    with changed(store.path("parts", part), b"{}"), pytest.raises(PolicyTamperedError):
         active_policy(store, *MODEL)
     store.path("parts", part).unlink()
     with pytest.raises(UnknownPolicyError, match="no learned part"):

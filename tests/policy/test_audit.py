@@ -15,14 +15,14 @@ from unmask.policy.digest import canonical_policy, policy_digest
 from unmask.policy.log import ORIGIN, Act, Deed, entry_line, next_entry, parse_log
 from unmask.policy.policy import BudgetMode
 from unmask.policy.store import PolicyStore
-from unmask.testing.policies import make_policy, make_task_policy, signed
+from unmask.testing.budget_policies import make_policy, make_task_policy, signed
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> PolicyStore:
     """Return a folder with two promoted policies, one on a learned part, a replay, and a self-approval."""
     store = PolicyStore(tmp_path_factory.mktemp("policies"))
-    part = store.add_part(b"difficulty")
+    part = store.add_part(b'{"trees": [1.5e-7]}')
     adaptive = (make_task_policy(), make_task_policy("sort", mode=BudgetMode.ADAPTIVE))
     first = promote(store, make_policy(difficulty=part, tasks=adaptive), 1)
     stopping = store.propose(STOPPING, signed("ann", 12))

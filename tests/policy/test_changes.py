@@ -9,7 +9,7 @@ from tests.policy.drawn import EXAMPLES, policies
 from unmask.policy.changes import ChangeKind, changed_exits, changes_between
 from unmask.policy.fields import policy_fields
 from unmask.policy.policy import ExitPolicy, Policy
-from unmask.testing.policies import make_class_policy, make_exit, make_policy, make_task_policy
+from unmask.testing.budget_policies import make_class_policy, make_exit, make_policy, make_task_policy
 from unmask.types import ExitCondition, ExitRule, ProgressSignal
 
 STRICTER = ExitRule(

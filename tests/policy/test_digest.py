@@ -13,7 +13,7 @@ from unmask.config.strict_yaml import load_yaml
 from unmask.policy.digest import canonical_policy, policy_digest
 from unmask.policy.file import parse_policy, policy_text
 from unmask.policy.policy import Policy
-from unmask.testing.policies import make_policy
+from unmask.testing.budget_policies import make_policy
 
 
 @settings(max_examples=EXAMPLES)

@@ -11,7 +11,7 @@ from tests.policy.drawn import EXAMPLES, policies
 from unmask.errors import ConfigError
 from unmask.policy.file import LARGEST_FILE, parse_policy, policy_text, read_policy
 from unmask.policy.policy import BucketSteps, Policy
-from unmask.testing.policies import make_policy, make_task_policy
+from unmask.testing.budget_policies import make_policy, make_task_policy
 from unmask.types import Bucket
 
 TEXT = policy_text(make_policy())

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from unmask.errors import ConfigError
 from unmask.policy.errors import PolicyTamperedError
 from unmask.policy.log import ORIGIN, Act, Deed, Log, Signature, entry_line, next_entry, parse_log
-from unmask.testing.policies import signed
+from unmask.testing.budget_policies import signed
 
 
 def deed(act: Act = Act.PROPOSE, policy: str = "1" * 64) -> Deed:

@@ -19,7 +19,7 @@ from unmask.policy.replay import (
     replay_bytes,
 )
 from unmask.stats import Interval, wilson
-from unmask.testing.policies import make_exit, make_policy, make_task_policy, signed
+from unmask.testing.budget_policies import make_exit, make_policy, make_task_policy, signed
 
 OLD, NEW = "0" * 64, "1" * 64
 POLICY: Policy = make_policy(tasks=(make_task_policy(), make_task_policy("sort", exit=make_exit(enabled=True))))

@@ -10,7 +10,7 @@ from tests.policy.drawn import EXAMPLES, policies
 from unmask.errors import ConfigError
 from unmask.policy.policy import BucketSteps, BudgetMode, ControlPolicy, Policy
 from unmask.policy.rules import check_policy
-from unmask.testing.policies import make_class_policy, make_exit, make_policy, make_task_policy
+from unmask.testing.budget_policies import make_class_policy, make_exit, make_policy, make_task_policy
 from unmask.types import (
     Bucket,
     ExitCondition,

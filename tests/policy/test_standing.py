@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from unmask.policy.errors import PolicyActError, UnknownPolicyError
 from unmask.policy.log import Act, Deed, Entry, Log
 from unmask.policy.standing import Stage, Standing, standing_of
-from unmask.testing.policies import signed
+from unmask.testing.budget_policies import signed
 
 P, Q, R = "1" * 64, "2" * 64, "3" * 64
 MODELS = {P: "0" * 16, Q: "0" * 16, R: "f" * 16}

@@ -19,11 +19,11 @@ from unmask.policy.audit import audit
 from unmask.policy.digest import canonical_policy, policy_digest
 from unmask.policy.errors import PolicyActError, PolicyStoreError, PolicyTamperedError, UnknownPolicyError
 from unmask.policy.log import Act
+from unmask.policy.parts import parts_of
 from unmask.policy.policy import BudgetMode, Policy
 from unmask.policy.standing import Stage
 from unmask.policy.store import PolicyStore
-from unmask.policy.submission import parts_of
-from unmask.testing.policies import make_exit, make_policy, make_task_policy, signed
+from unmask.testing.budget_policies import make_exit, make_policy, make_task_policy, signed
 
 MODEL = (FIRST.model, FIRST.model_digest)
 
@@ -160,18 +160,18 @@ def test_first_policy_needs_no_replay(store: PolicyStore) -> None:
 
 def test_learned_parts_have_to_be_there(store: PolicyStore) -> None:
     """A policy names them by digest, whole or its first digits, and is not submitted without their files."""
-    part = store.add_part(b"weights")
+    part = store.add_part(b'{"trees": []}')
     adaptive = make_task_policy("sort", mode=BudgetMode.ADAPTIVE, exit=make_exit())
     policy = make_policy(difficulty=part[:16], tasks=(make_task_policy(), adaptive))
     digest = store.propose(policy, signed("ann"))
     assert parts_of(policy) == (part[:16],)
-    assert store.part(part[:16]) == store.part(part) == b"weights"
+    assert store.part(part[:16]) == store.part(part) == b'{"trees":[]}'
 
     moved = store.path("parts", part).rename(store.folder / "aside")
     with pytest.raises(UnknownPolicyError, match="no learned part"):
         store.submit(digest, signed("ann"))
     moved.rename(store.path("parts", part))
-    with changed(store.path("parts", part), b"weight$"), pytest.raises(PolicyTamperedError, match="changed after"):
+    with changed(store.path("parts", part), b'{"trees":{}}'), pytest.raises(PolicyTamperedError, match="changed after"):
         store.submit(digest, signed("ann"))
     store.submit(digest, signed("ann"))
 
@@ -249,7 +249,7 @@ def test_killed_anywhere_it_loads_and_goes_on(tmp_path_factory: pytest.TempPathF
     store.active(*MODEL)
     if log.torn:
         with pytest.raises(PolicyStoreError, match="audit --repair"):
-            store.add_part(b"x")
+            store.add_part(b"{}")
     assert store.repair() == log.torn
     assert store.log() == replace(log, torn=b"")
     assert audit(store).faults == ()

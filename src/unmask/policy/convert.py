@@ -1,15 +1,9 @@
 """From the file's document to the frozen policy, and back."""
 
+from dataclasses import fields
+
 from unmask.policy.policy import BucketSteps, ClassPolicy, ControlPolicy, ExitPolicy, Policy, TaskPolicy
-from unmask.policy.schema import (
-    ClassDocument,
-    ControlDocument,
-    ExitDocument,
-    LearnedDocument,
-    PolicyDocument,
-    StrategyDocument,
-    TaskDocument,
-)
+from unmask.policy.schema import ClassDocument, ExitDocument, PolicyDocument, TaskDocument
 from unmask.types import Bucket, ExitCondition, ExitRule, LearnedExit, StrategyChoice
 
 
@@ -38,21 +32,19 @@ def document_of(policy: Policy) -> PolicyDocument:
     """Return the document of a policy.
 
     Raises:
-        pydantic.ValidationError: a value is of the wrong type or out of its range.
+        pydantic.ValidationError: a value is of the wrong type or out of its range; its place is that in the document.
     """
-    control = policy.control
-    return PolicyDocument(
-        model=policy.model,
-        model_digest=policy.model_digest,
-        difficulty=policy.difficulty,
-        buckets={entry.bucket: entry.max_steps for entry in policy.buckets},
-        default_class=policy.default_class,
-        classes={entry.name: _class_document(entry) for entry in policy.classes},
-        tasks={entry.task: _task_document(entry) for entry in policy.tasks},
-        control=ControlDocument(
-            fraction=control.fraction, young_fraction=control.young_fraction, young_until=control.young_until
-        ),
-    )
+    raw = {
+        "model": policy.model,
+        "model_digest": policy.model_digest,
+        "difficulty": policy.difficulty,
+        "buckets": {entry.bucket: entry.max_steps for entry in policy.buckets},
+        "default_class": policy.default_class,
+        "classes": {entry.name: _without(entry, "name") for entry in policy.classes},
+        "tasks": {entry.task: _raw_task(entry) for entry in policy.tasks},
+        "control": _without(policy.control),
+    }
+    return PolicyDocument.model_validate(raw)
 
 
 def _task(name: str, document: TaskDocument) -> TaskPolicy:
@@ -101,46 +93,27 @@ def _service_class(name: str, document: ClassDocument) -> ClassPolicy:
     )
 
 
-def _task_document(task: TaskPolicy) -> TaskDocument:
-    strategy = task.strategy
-    return TaskDocument(
-        mode=task.mode,
-        floor=task.floor,
-        default=task.default,
-        ceiling=task.ceiling,
-        strategy=None if strategy is None else StrategyDocument(name=strategy.name, threshold=strategy.threshold),
-        finality=task.finality,
-        exit=None if task.exit is None else _exit_document(task.exit),
-        alpha=task.alpha,
-        shift=task.shift,
-    )
+def _raw_task(task: TaskPolicy) -> dict[str, object]:
+    strategy, found = task.strategy, task.exit
+    return {
+        **_without(task, "task"),
+        "strategy": None if strategy is None else {"name": strategy.name, "threshold": strategy.threshold},
+        "exit": None if found is None else _raw_exit(found),
+    }
 
 
-def _exit_document(policy: ExitPolicy) -> ExitDocument:
-    learned = policy.rule.learned
-    return ExitDocument(
-        enabled=policy.enabled,
-        misjudgement_limit=policy.misjudgement_limit,
-        conditions={condition.signal: condition.bound for condition in policy.rule.conditions},
-        learned=None
-        if learned is None
-        else LearnedDocument(
-            version=learned.version,
-            bias=learned.bias,
-            weights=dict(learned.weights),
-            threshold=learned.threshold,
-        ),
-        patience=policy.rule.patience,
-        min_steps=policy.rule.min_steps,
-    )
+def _raw_exit(policy: ExitPolicy) -> dict[str, object]:
+    rule, learned = policy.rule, policy.rule.learned
+    return {
+        "enabled": policy.enabled,
+        "misjudgement_limit": policy.misjudgement_limit,
+        "conditions": {condition.signal: condition.bound for condition in rule.conditions},
+        "learned": None if learned is None else {**_without(learned), "weights": dict(learned.weights)},
+        "patience": rule.patience,
+        "min_steps": rule.min_steps,
+    }
 
 
-def _class_document(entry: ClassPolicy) -> ClassDocument:
-    return ClassDocument(
-        prefers=entry.prefers,
-        max_steps=entry.max_steps,
-        max_total_steps=entry.max_total_steps,
-        at_cap=entry.at_cap,
-        re_expansions=entry.re_expansions,
-        re_expansion_factor=entry.re_expansion_factor,
-    )
+def _without(value: ClassPolicy | ControlPolicy | TaskPolicy | LearnedExit, *left_out: str) -> dict[str, object]:
+    """Return a value's fields by name; what stands elsewhere in the document is left out."""
+    return {entry.name: getattr(value, entry.name) for entry in fields(value) if entry.name not in left_out}

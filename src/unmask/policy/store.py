@@ -11,11 +11,12 @@ from unmask.policy.errors import PolicyActError, PolicyStoreError, PolicyTampere
 from unmask.policy.file import checked_document, parse_policy
 from unmask.policy.lock import locked
 from unmask.policy.log import Act, Deed, Log, Signature, entry_line, next_entry, parse_log, torn_message
+from unmask.policy.parts import canonical_part, parts_of
 from unmask.policy.policy import Policy
 from unmask.policy.replay import Replay, replay_bytes
 from unmask.policy.rules import check_policy
 from unmask.policy.standing import SHORT, Life, Standing, check_against, standing_of
-from unmask.policy.submission import check_submission, parts_of
+from unmask.policy.submission import check_submission
 
 LOG_NAME = "audit.jsonl"
 LOCK_SECONDS = 10.0
@@ -26,8 +27,8 @@ SHORTEST_PREFIX = 4
 class PolicyStore:
     """Reads and writes a folder of policies. Several processes may; each act is whole or did not happen.
 
-    Policies are in ``policies/``, replays in ``evidence/``, what was learnt in ``parts/``, each file named by the
-    SHA-256 of its bytes. What is in the folder ``beneath``, which is only read, counts where this one has nothing.
+    Policies are in ``policies/``, replays in ``evidence/``, what was learnt in ``parts/``, each file named by its
+    digest. What is in the folder ``beneath``, which is only read, counts where this one has nothing.
     """
 
     def __init__(
@@ -50,7 +51,7 @@ class PolicyStore:
 
     def path(self, kind: str, digest: str) -> Path:
         """Return where a file of the folder ``kind`` is, or would be; see `content`."""
-        return self.folder / kind / (digest if kind == "parts" else f"{digest}.json")
+        return self.folder / kind / f"{digest}.json"
 
     def log(self) -> Log:
         """Read the log.
@@ -135,7 +136,7 @@ class PolicyStore:
         return (self,) if self.beneath is None else (self, *self.beneath.chain())
 
     def content(self, kind: str, digest: str) -> bytes:
-        """Return a file of the folder ``kind``, which is ``policies``, ``evidence`` or ``parts``.
+        """Return a file of the folder ``kind``, which is ``policies`` or ``evidence``.
 
         Raises:
             PolicyTamperedError: it is gone, or is not what was written.
@@ -151,25 +152,40 @@ class PolicyStore:
         return content
 
     def add_part(self, content: bytes) -> str:
-        """Keep a learned part, such as a difficulty estimator's file, and return the digest that names it."""
-        digest = content_digest(content)
+        """Keep a learned part, such as a difficulty estimator's file, and return the digest that names it.
+
+        Raises:
+            ConfigError: it is no JSON object, or names itself wrongly; see `unmask.policy.parts`.
+        """
+        digest, stored = canonical_part(content)
         with self._writing():
-            put(self._disk, self.path("parts", digest), content)
+            put(self._disk, self.path("parts", digest), stored)
         return digest
 
     def part(self, digest: str) -> bytes:
-        """Return a learned part of this folder or the one beneath; the first 16 digits of a digest name it too.
+        """Return a learned part as `part_path`."""
+        return self.part_path(digest).read_bytes()
+
+    def part_path(self, digest: str) -> Path:
+        """Return the verified file of a learned part, of this folder or the one beneath.
+
+        Args:
+            digest: all of its digits, or the first 16 or more.
 
         Raises:
             UnknownPolicyError: it is in neither.
             PolicyTamperedError: it is not what was written.
         """
         for store in self.chain():
-            # Names are of hexadecimal digits, so none of them is a pattern.
-            found = sorted((store.folder / "parts").glob(f"{digest}*"))
-            names = [path.name for path in found if not path.suffix]
-            if names:
-                return store.content("parts", names[0])
+            # Digests are of hexadecimal digits, so none of them is a pattern.
+            for path in sorted((store.folder / "parts").glob(f"{digest}*.json")):
+                content = read_bytes(path) or b""
+                if _part_digest(content) != path.stem:
+                    raise PolicyTamperedError(
+                        f"{path} was changed after it was written; find out who wrote to the folder, and take it from a "
+                        "backup"
+                    )
+                return path
         raise UnknownPolicyError(
             f"no learned part {digest[:SHORT]} is in {self.folder / 'parts'}, which the policy names; add its file"
         )
@@ -323,6 +339,15 @@ class PolicyStore:
             )
         with locked(self.folder, seconds):
             yield
+
+
+def _part_digest(content: bytes) -> str | None:
+    """Return the digest of a stored part; nothing where its bytes are not as they are stored."""
+    try:
+        digest, stored = canonical_part(content)
+    except ConfigError:
+        return None
+    return digest if stored == content else None
 
 
 def _trusted_standing(log: Log) -> Standing:

@@ -42,9 +42,3 @@ def check_submission(
         promoted=None if active is None else active.promoted,
         submitted=signature.time,
     )
-
-
-def parts_of(policy: Policy) -> tuple[str, ...]:
-    """Return the digests of the learned parts that a policy names."""
-    named = (policy.difficulty, *(task.finality for task in policy.tasks))
-    return tuple(dict.fromkeys(digest for digest in named if digest is not None))

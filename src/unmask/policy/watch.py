@@ -16,30 +16,36 @@ class PolicyWatch:
     Asking costs a look at the size and time of each log, some microseconds. Called from one thread.
     """
 
-    def __init__(self, store: PolicyStore, model: str, model_digest: str) -> None:
-        """Find the policy.
+    def __init__(self, store: PolicyStore) -> None:
+        self._store = store
+        self._found: dict[tuple[str, str], tuple[Stamp, FoundPolicy]] = {}
+
+    def current(self, model: str, model_digest: str) -> FoundPolicy:
+        """Return the active policy of a model's weights.
+
+        One that cannot be trusted is told in a message, and the one before it stays.
 
         Raises:
-            UnmaskError: as `unmask.policy.active.active_policy`.
+            UnmaskError: the first time that these weights are asked for, as `unmask.policy.active.active_policy`.
         """
-        self._store = store
-        self._model = model
-        self._model_digest = model_digest
-        self._stamp = self._look()
-        self._found = active_policy(store, model, model_digest)
-
-    def current(self) -> FoundPolicy:
-        """Return the active policy; one that cannot be trusted is told in a message, and the one before it stays."""
+        # Taken before reading, so that what is written meanwhile is noticed next time.
         stamp = self._look()
-        if stamp != self._stamp:
-            # Taken before reading, so that what is written meanwhile is noticed next time.
-            self._stamp = stamp
-            try:
-                self._found = active_policy(self._store, self._model, self._model_digest)
-            except UnmaskError as error:
-                kept = "the built-in fixed budget" if self._found.active is None else "the policy that was active"
-                self._found = replace(self._found, messages=(f"{error.message}; {kept} stays in force",))
-        return self._found
+        before = self._found.get((model, model_digest))
+        if before is None:
+            found = active_policy(self._store, model, model_digest)
+        elif before[0] == stamp:
+            return before[1]
+        else:
+            found = self._next(before[1], model, model_digest)
+        self._found[model, model_digest] = stamp, found
+        return found
+
+    def _next(self, before: FoundPolicy, model: str, model_digest: str) -> FoundPolicy:
+        try:
+            return active_policy(self._store, model, model_digest)
+        except UnmaskError as error:
+            kept = "the built-in fixed budget" if before.active is None else "the policy that was active"
+            return replace(before, messages=(f"{error.message}; {kept} stays in force",))
 
     def _look(self) -> Stamp:
         return tuple(_stamp(store) for store in self._store.chain())
