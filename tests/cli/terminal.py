@@ -3,12 +3,13 @@
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from rich.console import Console
 
 from unmask.backend import Backend
 from unmask.cli.entry import run
-from unmask.cli.tools import Tools
+from unmask.cli.tools import Tools, wall_clock
 from unmask.config import Settings
 from unmask.testing.fake_backend import FakeBackend
 
@@ -27,11 +28,12 @@ def type_in(
     backend: Backend | None = None,
     make_backend: Callable[[Settings], Backend] | None = None,
     terminal: bool = False,
+    now: Callable[[], datetime] = wall_clock,
 ) -> Ended:
     """Run a command line."""
     out = Console(file=io.StringIO(), force_terminal=terminal, width=100)
     err = Console(file=io.StringIO(), width=100)
-    tools = Tools(out=out, err=err, make_backend=make_backend or (lambda _: backend or FakeBackend()))
+    tools = Tools(out=out, err=err, make_backend=make_backend or (lambda _: backend or FakeBackend()), now=now)
     code = run(argv, lambda: tools)
     assert isinstance(out.file, io.StringIO)
     assert isinstance(err.file, io.StringIO)

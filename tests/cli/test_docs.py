@@ -2,6 +2,7 @@
 
 import argparse
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,12 +17,20 @@ OPERATIONS = (DOCS / "operations.md").read_text(encoding="utf-8")
 OF_SETTINGS = frozenset(key.flag for key in settings_keys())
 
 
+def commands_of(parser: argparse.ArgumentParser, before: str = "") -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """Yield every command by its words, and so those of commands that have acts of their own."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, found in action.choices.items():
+                yield f"{before}{name}", found
+                yield from commands_of(found, f"{before}{name} ")
+
+
 def options() -> list[tuple[str, str]]:
     """Return every option of every command, those of settings left out."""
-    (commands,) = (action for action in build_parser()._actions if isinstance(action, argparse._SubParsersAction))
     return [
         (name, option)
-        for name, parser in commands.choices.items()
+        for name, parser in commands_of(build_parser())
         for action in parser._actions
         for option in action.option_strings
         if option not in {"-h", "--help"} and (name not in {"serve", "config"} or option not in OF_SETTINGS)

@@ -22,8 +22,20 @@ from unmask.errors import (
     UnmaskError,
     WeightsError,
 )
+from unmask.policy.errors import PolicyActError, PolicyStoreError, PolicyTamperedError, UnknownPolicyError
 
-COMMANDS = ("serve", "config", "generate", "examples", "models", "train", "bench")
+COMMANDS = (
+    "serve",
+    "config",
+    "generate",
+    "examples",
+    "models",
+    "policy",
+    "policy show",
+    "policy submit",
+    "train",
+    "bench",
+)
 
 
 @pytest.mark.parametrize(
@@ -37,6 +49,10 @@ COMMANDS = ("serve", "config", "generate", "examples", "models", "train", "bench
         (CheckpointError("x"), Exit.CANNOT_RUN),
         (QueueFullError("x"), Exit.CANNOT_RUN),
         (DrainingError("x"), Exit.CANNOT_RUN),
+        (PolicyActError("x"), Exit.USAGE),
+        (UnknownPolicyError("x"), Exit.USAGE),
+        (PolicyTamperedError("x"), Exit.CANNOT_RUN),
+        (PolicyStoreError("x"), Exit.CANNOT_RUN),
         (UnmaskError("x"), Exit.CANNOT_RUN),
     ],
 )
@@ -45,7 +61,7 @@ def test_error_has_its_exit_code(error: UnmaskError, code: Exit) -> None:
     assert exit_of(error) is code
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS])
+@pytest.mark.parametrize("command", ["", *COMMANDS, "policy show", "policy submit"])
 def test_help_explains_the_exit_codes(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Every help page ends well and lists the codes."""
     assert type_in(*command.split(), "--help").code == 0
@@ -54,7 +70,9 @@ def test_help_explains_the_exit_codes(command: str, capsys: pytest.CaptureFixtur
     assert all(f"  {code.value} " in text for code in Exit)
 
 
-@pytest.mark.parametrize("argv", [(), ("dance",), ("train",), ("train", "huge"), ("bench", "other")])
+@pytest.mark.parametrize(
+    "argv", [(), ("dance",), ("train",), ("train", "huge"), ("bench", "other"), ("policy",), ("policy", "x")]
+)
 def test_wrong_command_is_2(argv: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     """A command line that makes no sense ends with 2 and the usage."""
     assert type_in(*argv).code == 2

@@ -19,13 +19,13 @@ def test_example_loads_as_it_is(tmp_path: Path) -> None:
 
 
 def test_example_shows_every_setting_at_its_default(tmp_path: Path) -> None:
-    """Without the marks it loads too; only the one setting that TOML cannot write as empty differs."""
+    """Without the marks it loads too; only the settings that TOML cannot write as empty differ."""
     path = tmp_path / "unmask.toml"
     path.write_text(re.sub(r"(?m)^#(?=\w)", "", example_file()), encoding="utf-8")
     loaded = load_settings(flags={}, environ={}, file=path)
 
     assert {origin.source for origin in loaded.origins.values()} == {Source.FILE}
-    assert loaded.settings == Settings(threads=1)
+    assert loaded.settings == Settings(threads=1, policy_dir="policy")
 
 
 def test_example_explains_every_setting() -> None:

@@ -43,6 +43,7 @@ def test_rules_read_as_words() -> None:
     assert KEYS["keep_alive_s"].allowed == "a number from 0.01 to 3600"
     assert KEYS["models"].allowed == "a list of different model names"
     assert KEYS["precision"].allowed == "float32 or bfloat16"
+    assert KEYS["policy_dir"].allowed == "a path"
     assert KEYS["host"].allowed == "127.0.0.1, ::1 or localhost"
 
 

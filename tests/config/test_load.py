@@ -54,7 +54,7 @@ def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
     """One schema: what a file may say, a variable and a flag may say too."""
     values: dict[str, Any] = {key.name: key.default for key in settings_keys()}
     values |= {"threads": 2, "models": ("a", "b"), "allowed_hosts": ("example.org",), "host": "::1"}
-    values |= {"precision": "bfloat16"}
+    values |= {"precision": "bfloat16", "policy_dir": "p"}
     texts = {name: ",".join(value) if isinstance(value, tuple) else str(value) for name, value in values.items()}
     lines = [f"{name} = {list(value) if isinstance(value, tuple) else repr(value)}" for name, value in values.items()]
 

@@ -64,6 +64,10 @@ def _command(args: argparse.Namespace) -> Callable[[argparse.Namespace, Tools], 
             from unmask.cli.models import run_models
 
             command = run_models
+        case "policy":
+            from unmask.cli.policy import run_policy
+
+            command = run_policy
         case "train":
             from unmask.cli.workshop import run_train
 

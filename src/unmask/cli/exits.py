@@ -3,6 +3,7 @@
 from enum import IntEnum
 
 from unmask.errors import ConfigError, InvalidRequestError, UnmaskError, WeightsError
+from unmask.policy.errors import PolicyActError
 
 
 class Exit(IntEnum):
@@ -33,7 +34,7 @@ class UsageError(UnmaskError):
 def exit_of(error: UnmaskError) -> Exit:
     """Return the exit code of an error that ended a command."""
     match error:
-        case UsageError() | InvalidRequestError() | ConfigError():
+        case UsageError() | InvalidRequestError() | ConfigError() | PolicyActError():
             return Exit.USAGE
         case WeightsError():
             return Exit.WEIGHTS

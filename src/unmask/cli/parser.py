@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from unmask.cli.exits import EXPLAINED
+from unmask.cli.policy_parser import add_policy_commands
 from unmask.cli.settings import add_settings
 from unmask.types import NAMED_STRATEGIES, Precision
 
@@ -31,6 +32,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_generate(commands)
     _add_examples(commands)
     _add_models(commands)
+    _add_policy(commands)
     _add_train(commands)
     _add_bench(commands)
     return parser
@@ -103,6 +105,11 @@ def _add_examples(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
 
 def _add_models(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     _add_json(_command(commands, "models", "List the models in the package."))
+
+
+def _add_policy(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    policy = _command(commands, "policy", "Show, change and approve budget policies; every act is in a log.")
+    add_policy_commands(policy)
 
 
 def _add_train(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

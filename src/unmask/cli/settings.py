@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unmask.config.keys import Key, settings_keys
-from unmask.config.rules import Group, OneOf
+from unmask.config.rules import Folder, Group, OneOf
 
 if TYPE_CHECKING:
     from unmask.config.load import Loaded
@@ -48,6 +48,8 @@ def load_given(args: argparse.Namespace) -> "Loaded":
 def _metavar(key: Key) -> str:
     if key.is_list or isinstance(key.setting.rule, OneOf):
         return "NAME"
+    if isinstance(key.setting.rule, Folder):
+        return "DIR"
     if isinstance(key.default, str):
         return "TEXT"
     return "X" if key.kind is float else "N"

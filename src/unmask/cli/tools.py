@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import orjson
 from rich.console import Console
@@ -10,13 +11,19 @@ from unmask.backend import Backend
 from unmask.config import Settings
 
 
+def wall_clock() -> datetime:
+    """Return the time of day, for what is dated; differences are taken with a `unmask.clock.Clock`."""
+    return datetime.now(UTC)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
-    """Results go to ``out``, all else to ``err``."""
+    """Results go to ``out``, all else to ``err``; ``now`` dates what is signed."""
 
     out: Console
     err: Console
     make_backend: Callable[[Settings], Backend]
+    now: Callable[[], datetime] = wall_clock
 
     def write(self, text: str) -> None:
         """Write a line of a result exactly as it is."""

@@ -4,7 +4,7 @@ import json
 import textwrap
 
 from unmask.config.keys import Key, settings_keys
-from unmask.config.rules import Group
+from unmask.config.rules import Folder, Group
 
 WIDTH = 100
 
@@ -27,7 +27,7 @@ def _entry(key: Key) -> str:
 
 
 def _toml(key: Key) -> str:
-    """Write the default as TOML does, which has no word for nothing: there the least allowed value stands."""
+    """Write the default as TOML does, which has no word for nothing: there another allowed value stands."""
     if key.default is None:
-        return "1"
+        return '"policy"' if isinstance(key.setting.rule, Folder) else "1"
     return json.dumps(list(key.default) if isinstance(key.default, tuple) else key.default)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import yaml
 
+from unmask.config.strict_yaml import load_yaml
 from unmask.errors import ConfigError
 
 DEFAULT_NAMES = ("unmask.toml", "unmask.yaml", "unmask.yml")
@@ -57,7 +58,7 @@ def read_file(path: Path) -> SettingsFile:
         raise ConfigError(f"{path} is no settings file by its name, allowed: names that end in .toml, .yaml or .yml")
     try:
         text = path.read_text(encoding="utf-8-sig")
-        values = yaml.load(text, _UniqueKeys) if path.suffix in _YAML else tomllib.loads(text)  # noqa: S506 - a safe loader
+        values = load_yaml(text) if path.suffix in _YAML else tomllib.loads(text)
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise ConfigError(f"settings cannot be read from {path}: {reason}") from error
@@ -65,18 +66,3 @@ def read_file(path: Path) -> SettingsFile:
     if not isinstance(values, dict):
         raise ConfigError(f"{path} holds {type(values).__name__} {values!r:.80}, allowed: lines such as `port: 8000`")
     return SettingsFile(path=path, text=text, values={str(name): value for name, value in values.items()})
-
-
-class _UniqueKeys(yaml.SafeLoader):
-    """Refuses a name that is given twice, of which YAML would keep the last and say nothing."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:  # noqa: FBT001, FBT002 - as PyYAML has it
-        """Build a mapping whose names are all different."""
-        seen: set[object] = set()
-        for name, _ in node.value:
-            if name.value in seen:
-                raise yaml.constructor.ConstructorError(
-                    problem=f"{name.value} is there twice", problem_mark=name.start_mark
-                )
-            seen.add(name.value)
-        return super().construct_mapping(node, deep)

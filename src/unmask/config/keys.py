@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import cast, get_type_hints
 
-from unmask.config.rules import Group, Loopback, Names, OneOf, Range, Setting
+from unmask.config.rules import Folder, Group, Loopback, Names, OneOf, Range, Setting
 from unmask.config.settings import Settings
 
 PREFIX = "UNMASK_"
@@ -56,6 +56,8 @@ class Key:
                 return f"{', '.join(most)} or {last}"
             case Loopback():
                 return "127.0.0.1, ::1 or localhost"
+            case Folder():
+                return "a path"
 
     def shown(self, value: Value) -> str:
         """Write a value as a person reads it."""

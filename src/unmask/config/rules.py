@@ -12,6 +12,7 @@ class Group(StrEnum):
     SERVER = "server"
     ENGINE = "engine"
     REQUESTS = "requests"
+    POLICY = "policy"
     CONNECTIONS = "connections"
 
 
@@ -52,11 +53,20 @@ class Loopback:
 
 
 @dataclass(frozen=True, slots=True)
+class Folder:
+    """A path; the folder need not exist."""
+
+    def allow(self, path: str | None) -> bool:
+        """Tell whether ``path`` can be one; nothing stands for the default."""
+        return path is None or (path != "" and "\0" not in path)
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
     """Stands beside a setting's type: its group, its rule, what it does, and what its being empty means."""
 
     group: Group
-    rule: Range | Names | OneOf | Loopback
+    rule: Range | Names | OneOf | Loopback | Folder
     meaning: str
     empty: str = ""
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from unmask.config.rules import Group, Loopback, Names, OneOf, Range, Setting
+from unmask.config.rules import Folder, Group, Loopback, Names, OneOf, Range, Setting
 from unmask.types import Precision
 
 _SECONDS = Range(0.01, 3_600)
@@ -81,6 +81,16 @@ class Settings:
         int,
         Setting(Group.REQUESTS, Range(1_024, 1 << 30), "Longest request body; a longer one is refused with 413."),
     ] = 1 << 20
+
+    policy_dir: Annotated[
+        str | None,
+        Setting(
+            Group.POLICY,
+            Folder(),
+            "Folder of budget policies and of the log of who approved them.",
+            empty="unmask/policy in $XDG_STATE_HOME, else in ~/.local/state",
+        ),
+    ] = None
 
     max_connections: Annotated[
         int,

@@ -36,8 +36,8 @@ class ExitPolicy:
 
     Attributes:
         enabled: whether it stops requests; until its misjudgement is known to be within the limit, it only observes.
-        misjudgement_limit: largest upper bound (95 %, one-sided) of the share of exits that fail while the same
-            request's full run passes.
+        misjudgement_limit: largest upper end (Wilson, 95 %) of the share of exits that fail while the same request's
+            full run passes.
     """
 
     rule: ExitRule
@@ -56,6 +56,7 @@ class TaskPolicy:
         strategy: which positions its steps reveal; ``None`` leaves it to the request.
         alpha: largest share of requests that may be wrong for the bucket they were given though right at the ceiling.
         shift: what is added to an estimated difficulty, in log2 steps; the larger the safer. Set by calibration.
+        finality: digest of the learned finality model that the strategy reads; a part of the policy's folder.
     """
 
     task: str
@@ -67,6 +68,7 @@ class TaskPolicy:
     exit: ExitPolicy | None
     alpha: float
     shift: float
+    finality: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,70 @@
+"""The grammar of ``unmask policy``."""
+
+import argparse
+from pathlib import Path
+
+from unmask.cli.exits import EXPLAINED
+
+POLICY = "first digits of its digest, or its file"
+
+
+def add_policy_commands(policy: argparse.ArgumentParser) -> None:
+    """Add every act; each sets ``act``."""
+    acts = policy.add_subparsers(dest="act", required=True, metavar="ACT")
+
+    show = _act(acts, "show", "Show a policy, or the active ones.")
+    show.add_argument("policy", nargs="?", metavar="POLICY", help=f"{POLICY} (default: the active ones)")
+
+    diff = _act(acts, "diff", "Show what differs, field by field; caps and thresholds are marked.")
+    diff.add_argument("policy", metavar="POLICY", help=f"the new one: {POLICY}")
+    diff.add_argument("old", nargs="?", metavar="OLD", help="the old one (default: the active one of the same model)")
+
+    export = _act(acts, "export", "Write a policy as YAML, to be changed and submitted again.", has_json=False)
+    export.add_argument("policy", metavar="POLICY", help=POLICY)
+
+    _act(acts, "example", "Write a commented example of a policy file.", has_json=False)
+
+    submit = _signed(_act(acts, "submit", "Hand a policy in for approval; a file is proposed first."), POLICY)
+    submit.add_argument(
+        "--replay", type=Path, metavar="FILE", help="old against new on the same control runs, for a changed exit"
+    )
+    approve = _signed(_act(acts, "approve", "Approve a submitted policy."), POLICY)
+    approve.add_argument("--solo", action="store_true", help="approve a policy of your own; the log will show it")
+    _signed(_act(acts, "reject", "Turn down a submitted or approved policy."), POLICY)
+    _signed(_act(acts, "promote", "Make an approved policy the active one."), POLICY)
+    _signed(
+        _act(acts, "rollback", "Make an earlier policy active again."),
+        "the one to go back to (default: the one that was active before)",
+        needed=False,
+    )
+
+    history = _act(acts, "history", "List what was done, and by whom.")
+    history.add_argument("policy", nargs="?", metavar="POLICY", help="with this policy only")
+
+    audit = _act(acts, "audit", "Verify the log and every policy; exits with 1 when something was changed.")
+    audit.add_argument("--head", metavar="DIGEST", help="an entry's digest noted earlier, which has to be there still")
+    audit.add_argument("--repair", action="store_true", help="remove a last line that was never finished")
+
+
+def _act(
+    acts: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, description: str, *, has_json: bool = True
+) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = acts.add_parser(
+        name,
+        help=description.split(";", maxsplit=1)[0].rstrip("."),
+        description=description,
+        epilog=EXPLAINED,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--policy-dir", metavar="DIR", help="folder of policies (default: the setting policy_dir)")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="file of settings, as for serve")
+    if has_json:
+        parser.add_argument("--json", action="store_true", help="write one JSON object to stdout and nothing else")
+    return parser
+
+
+def _signed(parser: argparse.ArgumentParser, meaning: str, *, needed: bool = True) -> argparse.ArgumentParser:
+    parser.add_argument("policy", nargs=None if needed else "?", metavar="POLICY", help=meaning)
+    parser.add_argument("--as", dest="actor", metavar="NAME", help="who acts (default: the user of the system)")
+    parser.add_argument("--note", default="", metavar="TEXT", help="what the log should say of it")
+    return parser

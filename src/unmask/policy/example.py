@@ -1,0 +1,138 @@
+"""A policy file to start from, with what each field means beside it."""
+
+import textwrap
+
+from unmask.config.strict_yaml import dump_yaml
+from unmask.policy.fields import PLACEHOLDERS, policy_fields
+from unmask.policy.file import checked_document
+from unmask.policy.policy import (
+    DEFAULT_TASK,
+    AtCap,
+    BucketSteps,
+    BudgetMode,
+    ClassPolicy,
+    ControlPolicy,
+    ExitPolicy,
+    Policy,
+    Preference,
+    TaskPolicy,
+)
+from unmask.types import (
+    Bucket,
+    ExitCondition,
+    ExitRule,
+    LearnedExit,
+    ProgressSignal,
+    StrategyChoice,
+    StrategyName,
+)
+
+WIDTH = 100
+_DIGEST = "0123456789abcdef"
+
+
+def example_policy() -> str:
+    """Return a policy file that shows every field once and loads; its figures are invented, not measured."""
+    head = (
+        "# A budget policy with every field. Its figures are invented to show the form: take those of a policy from "
+        "measured curves."
+    )
+    explained: set[str] = set()
+    lines = ["\n".join(textwrap.wrap(head, WIDTH, subsequent_indent="# "))]
+    path: list[str] = []
+    for line in dump_yaml(checked_document(_example()).model_dump(mode="json", exclude_none=True)).splitlines():
+        depth = (len(line) - len(line.lstrip())) // 2
+        path = [*path[:depth], line.strip().split(":")[0]]
+        field = _template(path)
+        if field in _MEANINGS and field not in explained:
+            explained.add(field)
+            indent = "  " * depth
+            lines.extend(f"{indent}# {said}" for said in textwrap.wrap(_MEANINGS[field], WIDTH - len(indent)))
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+_MEANINGS = {field.path: f"{field.meaning} Allowed: {field.allowed}." for field in policy_fields()}
+
+
+def _template(path: list[str]) -> str:
+    """Put the placeholder into a path for the name of an entry."""
+    if len(path) > 1 and path[0] in PLACEHOLDERS:
+        return ".".join([path[0], PLACEHOLDERS[path[0]], *path[2:]])
+    return ".".join(path)
+
+
+def _example() -> Policy:
+    observed = ExitPolicy(
+        rule=ExitRule(
+            conditions=(
+                ExitCondition(signal=ProgressSignal.FLIPS, bound=0.0),
+                ExitCondition(signal=ProgressSignal.CONFIDENCE_P10, bound=0.9),
+            ),
+            learned=LearnedExit(
+                version=_DIGEST,
+                bias=-2.0,
+                weights=((ProgressSignal.KL, -4.0), (ProgressSignal.CONFIDENCE_MEAN, 6.0)),
+                threshold=0.98,
+            ),
+            patience=2,
+            min_steps=2,
+        ),
+        enabled=False,
+        misjudgement_limit=0.01,
+    )
+    return Policy(
+        model="tiny",
+        model_digest=_DIGEST,
+        difficulty=_DIGEST,
+        buckets=tuple(
+            BucketSteps(bucket=bucket, max_steps=steps) for bucket, steps in zip(Bucket, (2, 4, 8, 16, 32), strict=True)
+        ),
+        tasks=(
+            TaskPolicy(
+                task=DEFAULT_TASK,
+                mode=BudgetMode.FIXED,
+                floor=1,
+                default=16,
+                ceiling=32,
+                strategy=None,
+                exit=None,
+                alpha=0.01,
+                shift=0.0,
+            ),
+            TaskPolicy(
+                task="latin",
+                mode=BudgetMode.ADAPTIVE,
+                floor=2,
+                default=8,
+                ceiling=32,
+                strategy=StrategyChoice(name=StrategyName.CONFIDENCE_THRESHOLD, threshold=0.95),
+                finality=_DIGEST,
+                exit=observed,
+                alpha=0.01,
+                shift=0.5,
+            ),
+        ),
+        classes=(
+            ClassPolicy(
+                name="interactive",
+                prefers=Preference.DEADLINE,
+                max_steps=32,
+                max_total_steps=128,
+                at_cap=AtCap.TRUNCATE,
+                re_expansions=1,
+                re_expansion_factor=2.0,
+            ),
+            ClassPolicy(
+                name="batch",
+                prefers=Preference.QUALITY,
+                max_steps=32,
+                max_total_steps=None,
+                at_cap=AtCap.FAIL,
+                re_expansions=3,
+                re_expansion_factor=2.0,
+            ),
+        ),
+        default_class="interactive",
+        control=ControlPolicy(fraction=0.02, young_fraction=0.1, young_until=381),
+    )

@@ -1,0 +1,41 @@
+"""Which folders policies are in: the user's own, and beneath it the one that comes with the package."""
+
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+
+from unmask.errors import ConfigError
+from unmask.policy.store import PolicyStore
+
+
+def open_store(policy_dir: str | None, environ: Mapping[str, str]) -> PolicyStore:
+    """Return the user's store, with the package's beneath it; nothing is written until something is done.
+
+    Args:
+        policy_dir: the setting; ``None`` is the default folder.
+        environ: environment variables, of which ``XDG_STATE_HOME`` counts.
+
+    Raises:
+        ConfigError: there is no home folder to put the default one into.
+    """
+    return PolicyStore(user_folder(policy_dir, environ), beneath=packaged_store())
+
+
+def packaged_store() -> PolicyStore:
+    """Return the store of the policies that come with the package's models; there need not be any."""
+    return PolicyStore(Path(str(files("unmask.policy"))) / "builtin", read_only=True)
+
+
+def user_folder(policy_dir: str | None, environ: Mapping[str, str]) -> Path:
+    """Return the folder of the user's own policies: state, in the words of the XDG base directory specification."""
+    try:
+        if policy_dir is not None:
+            return Path(policy_dir).expanduser()
+        state = Path(environ.get("XDG_STATE_HOME", ""))
+        # The specification has relative paths ignored.
+        return (state if state.is_absolute() else Path.home() / ".local" / "state") / "unmask" / "policy"
+    except RuntimeError as error:
+        raise ConfigError(
+            f"there is no home folder for policies: {error}; name a folder in policy_dir or with --policy-dir",
+            param="policy_dir",
+        ) from error

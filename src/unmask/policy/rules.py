@@ -1,0 +1,231 @@
+"""What has to hold between the fields of a policy; one rule a function, each with its message."""
+
+from collections.abc import Callable, Iterable
+
+from unmask.errors import ConfigError, shown
+from unmask.policy.policy import DEFAULT_TASK, BudgetMode, Policy, TaskPolicy
+from unmask.types import Bucket, ExitCondition, ExitRule, ProgressSignal, SignalKind, StrategyChoice
+
+LEAST_YOUNG_FRACTION = 0.05
+LEAST_KINDS = 2
+_UNBOUNDED = frozenset({ProgressSignal.KL, ProgressSignal.GAP, ProgressSignal.ENTROPY})
+
+
+def check_policy(policy: Policy) -> None:
+    """Refuse a policy whose fields contradict each other.
+
+    Raises:
+        ConfigError: names the field by its path, its value, what is allowed and the fix.
+    """
+    rules: tuple[Callable[[Policy], None], ...] = (
+        _names_differ,
+        _buckets_rise,
+        _defaults_are_there,
+        _tasks_make_sense,
+        _classes_make_sense,
+        _default_task_is_plain,
+        _adaptive_is_estimated,
+        _controls_suffice,
+    )
+    for rule in rules:
+        rule(policy)
+
+
+def misfit(path: str, value: object, allowed: str, fix: str) -> ConfigError:
+    """Return the error of one field."""
+    return ConfigError(f"{path} is {shown(value)}, allowed: {allowed}. {fix}", param=path)
+
+
+def _names_differ(policy: Policy) -> None:
+    for path, names in (
+        ("buckets", [entry.bucket for entry in policy.buckets]),
+        ("tasks", [entry.task for entry in policy.tasks]),
+        ("classes", [entry.name for entry in policy.classes]),
+    ):
+        twice = _twice(names)
+        if twice is not None:
+            raise misfit(path, str(twice), "each name once", "Remove one of the two.")
+
+
+def _twice(names: Iterable[str]) -> str | None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
+def _buckets_rise(policy: Policy) -> None:
+    if not policy.buckets:
+        raise misfit("buckets", {}, f"at least one of {', '.join(Bucket)}", "Name the buckets and their steps.")
+    order = list(Bucket)
+    for small, large in zip(policy.buckets, policy.buckets[1:], strict=False):
+        if order.index(small.bucket) > order.index(large.bucket) or small.max_steps >= large.max_steps:
+            raise misfit(
+                f"buckets.{large.bucket}",
+                large.max_steps,
+                f"more than buckets.{small.bucket}, which is {small.max_steps}",
+                f"Raise it, lower the one before, or leave {large.bucket} out.",
+            )
+
+
+def _defaults_are_there(policy: Policy) -> None:
+    tasks, classes = [entry.task for entry in policy.tasks], [entry.name for entry in policy.classes]
+    if DEFAULT_TASK not in tasks:
+        raise misfit(
+            "tasks", tasks, f"{DEFAULT_TASK} among them", f"Add tasks.{DEFAULT_TASK} for requests of unknown type."
+        )
+    if policy.default_class not in classes:
+        raise misfit(
+            "default_class",
+            policy.default_class,
+            ", ".join(classes) or "the name of a class",
+            "Name a service class of `classes`, or add this one there.",
+        )
+
+
+def _tasks_make_sense(policy: Policy) -> None:
+    for task in policy.tasks:
+        path = f"tasks.{task.task}"
+        _caps_are_ordered(path, task, policy.buckets[-1].max_steps)
+        if task.strategy is not None:
+            _threshold_fits(path, task.strategy)
+        elif task.finality is not None:
+            raise misfit(
+                f"{path}.finality", task.finality, "none without a strategy", f"Name {path}.strategy, which reads it."
+            )
+        if task.exit is not None:
+            _exit_makes_sense(f"{path}.exit", task.exit.rule, task.ceiling)
+
+
+def _caps_are_ordered(path: str, task: TaskPolicy, largest: int) -> None:
+    order = "Steps rise from floor over default to ceiling."
+    if task.default < task.floor:
+        raise misfit(f"{path}.default", task.default, f"at least {path}.floor, which is {task.floor}", order)
+    if task.ceiling < task.default:
+        raise misfit(f"{path}.ceiling", task.ceiling, f"at least {path}.default, which is {task.default}", order)
+    if task.ceiling > largest:
+        raise misfit(
+            f"{path}.ceiling",
+            task.ceiling,
+            f"at most the largest bucket, which is {largest}",
+            "Lower it, or raise the largest bucket.",
+        )
+
+
+def _threshold_fits(path: str, strategy: StrategyChoice) -> None:
+    if strategy.threshold is not None and strategy.threshold > 1 and strategy.name.has_bounded_threshold:
+        raise misfit(
+            f"{path}.strategy.threshold",
+            strategy.threshold,
+            "a number from 0 to 1",
+            f"With {strategy.name} it is a probability.",
+        )
+
+
+def _exit_makes_sense(path: str, rule: ExitRule, ceiling: int) -> None:
+    signals = [condition.signal for condition in rule.conditions]
+    learned = [] if rule.learned is None else [signal for signal, _ in rule.learned.weights]
+    for place, names in ((f"{path}.conditions", signals), (f"{path}.learned.weights", learned)):
+        twice = _twice(names)
+        if twice is not None:
+            raise misfit(place, str(twice), "each signal once", "Remove one of the two.")
+    if rule.learned is not None and not learned:
+        raise misfit(f"{path}.learned.weights", {}, "at least one signal", "Name a signal, or leave the score out.")
+    if len(rule.kinds) < LEAST_KINDS:
+        raise misfit(
+            path,
+            f"a rule on {', '.join(sorted(rule.kinds)) or 'no signal'} only",
+            f"signals of at least {LEAST_KINDS} of the kinds {', '.join(SignalKind)}",
+            "Add a condition on a signal of another kind: none of them alone means quality.",
+        )
+    for condition in rule.conditions:
+        _bound_fits(path, condition)
+    for name, steps in (("min_steps", rule.min_steps), ("patience", rule.patience)):
+        if steps > ceiling:
+            raise misfit(
+                f"{path}.{name}", steps, f"at most the ceiling, which is {ceiling}", "Lower it, or it never exits."
+            )
+
+
+def _bound_fits(path: str, condition: ExitCondition) -> None:
+    place, signal = f"{path}.conditions.{condition.signal}", condition.signal
+    if signal is ProgressSignal.FORMAT:
+        if condition.bound != 1:
+            raise misfit(place, condition.bound, "1", "The draft's text passes, or it does not.")
+    elif signal in _UNBOUNDED:
+        if condition.bound < 0:
+            raise misfit(place, condition.bound, "a number, at least 0", "The signal is never below 0.")
+    elif not 0 <= condition.bound <= 1:
+        raise misfit(place, condition.bound, "a number from 0 to 1", "The signal is a share or a probability.")
+
+
+def _classes_make_sense(policy: Policy) -> None:
+    for entry in policy.classes:
+        path = f"classes.{entry.name}"
+        for task in policy.tasks:
+            if entry.max_steps < task.floor:
+                raise misfit(
+                    f"{path}.max_steps",
+                    entry.max_steps,
+                    f"at least tasks.{task.task}.floor, which is {task.floor}",
+                    "Raise the cap, or lower the floor: below it the task type's quality collapses.",
+                )
+        if entry.max_total_steps is not None and entry.max_total_steps < entry.max_steps:
+            raise misfit(
+                f"{path}.max_total_steps",
+                entry.max_total_steps,
+                f"at least {path}.max_steps, which is {entry.max_steps}",
+                "Raise it, or leave it out.",
+            )
+        if entry.re_expansions and entry.re_expansion_factor <= 1:
+            raise misfit(
+                f"{path}.re_expansion_factor",
+                entry.re_expansion_factor,
+                "a number above 1",
+                "Another attempt needs a larger budget; or set re_expansions to 0.",
+            )
+
+
+def _default_task_is_plain(policy: Policy) -> None:
+    task = policy.task(DEFAULT_TASK)
+    path = f"tasks.{DEFAULT_TASK}"
+    if task.mode is not BudgetMode.FIXED:
+        raise misfit(
+            f"{path}.mode", str(task.mode), BudgetMode.FIXED, "Requests of unknown type have one budget for all."
+        )
+    if task.exit is not None and task.exit.enabled:
+        raise misfit(
+            f"{path}.exit.enabled",
+            True,  # noqa: FBT003 - the value that the message shows
+            "false",
+            "Whether an exit of an unknown task type is right cannot be measured, so it may only observe.",
+        )
+
+
+def _adaptive_is_estimated(policy: Policy) -> None:
+    for task in policy.tasks:
+        if task.mode is BudgetMode.ADAPTIVE and policy.difficulty is None:
+            raise misfit(
+                f"tasks.{task.task}.mode",
+                str(task.mode),
+                f"{BudgetMode.FIXED}, as the policy names no difficulty estimator",
+                "Name its digest in `difficulty`, or make the task type fixed.",
+            )
+
+
+def _controls_suffice(policy: Policy) -> None:
+    enabled = [task.task for task in policy.tasks if task.exit is not None and task.exit.enabled]
+    if not enabled:
+        return
+    why = f"The exit of {', '.join(enabled)} is enabled, and only control runs tell how often it is wrong."
+    if policy.control.young_fraction < LEAST_YOUNG_FRACTION:
+        raise misfit(
+            "control.young_fraction",
+            policy.control.young_fraction,
+            f"a number from {LEAST_YOUNG_FRACTION} to 1",
+            why,
+        )
+    if policy.control.fraction <= 0:
+        raise misfit("control.fraction", policy.control.fraction, "above 0, at most 1", why)

@@ -1,0 +1,152 @@
+"""The policy file: one document, strict; `unmask.policy.fields` reads the manual and the messages off it."""
+
+from typing import Annotated, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from unmask.policy.policy import AtCap, BudgetMode, Preference
+from unmask.types import Bucket, ProgressSignal, StrategyName
+
+MOST_STEPS = 1_000_000
+NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+DIGEST = "[0-9a-f]{16,64}"
+
+Name = Annotated[str, StringConstraints(pattern=f"^{NAME}$")]
+Digest = Annotated[str, StringConstraints(pattern=f"^{DIGEST}$")]
+Steps = Annotated[int, Field(ge=1, le=MOST_STEPS)]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Share = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
+Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+class Document(BaseModel):
+    """A part of the file: no other names, nothing converted."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class LearnedDocument(Document):
+    """A learned score of signals."""
+
+    version: Digest = Field(description="Digest of what was learnt; it changes apart from the model's.")
+    bias: Number = Field(description="Log-odds where every signal is 0.")
+    weights: dict[ProgressSignal, Number] = Field(description="Log-odds per unit of each signal that it reads.")
+    threshold: Share = Field(description="Least probability, that stopping here costs nothing, to stop at.")
+
+
+class ExitDocument(Document):
+    """When a canvas may stop before its budget is spent."""
+
+    enabled: bool = Field(
+        description="Whether it stops requests. Until its misjudgement is known to be within the limit it only "
+        "observes."
+    )
+    misjudgement_limit: Share = Field(
+        description="Largest upper end (Wilson, 95 %) of the share of exits that fail while the same request's full "
+        "run passes."
+    )
+    conditions: dict[ProgressSignal, Number] = Field(
+        default_factory=dict,
+        description="Bounds that all have to hold: the largest value of signals that are small when a canvas has "
+        "settled, the least of the others, and 1 for `format`, the draft passes. With the learned score, signals of "
+        "at least two kinds.",
+    )
+    learned: LearnedDocument | None = Field(
+        default=None, description="A learned score that has to be met too. Left out: none."
+    )
+    patience: Steps = Field(default=1, description="How many steps in a row must meet it. Left out: 1.")
+    min_steps: Steps = Field(default=1, description="Fewest steps of a canvas. Left out: 1.")
+
+
+class StrategyDocument(Document):
+    """Which positions a step reveals."""
+
+    name: StrategyName = Field(description="The strategy.")
+    threshold: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
+        default=None,
+        description="Its threshold, at most 1 where it is a probability. Left out: the strategy's own default.",
+    )
+
+
+class TaskDocument(Document):
+    """The budget of a task type, in denoise steps a canvas."""
+
+    mode: BudgetMode = Field(
+        description="One budget for all requests, or by estimated difficulty. That of `default` is fixed."
+    )
+    floor: Steps = Field(description="Fewest steps that may be assigned: above the collapse of its curve.")
+    default: Steps = Field(description="Steps of a request that is not estimated: the knee of its curve.")
+    ceiling: Steps = Field(description="Most steps that are assigned: saturation of its curve.")
+    strategy: StrategyDocument | None = Field(
+        default=None, description="Which positions a step reveals. Left out: the request says."
+    )
+    finality: Digest | None = Field(
+        default=None,
+        description="Digest of the learned finality model that the strategy reads, a file of `parts/`. Left out: none.",
+    )
+    exit: ExitDocument | None = Field(
+        default=None, description="When it stops early. Left out: never. That of `default` cannot be enabled."
+    )
+    alpha: Share = Field(
+        description="Largest share of requests that may be wrong for the bucket they were given though right at the "
+        "ceiling."
+    )
+    shift: Annotated[float, Field(ge=-20, le=20, allow_inf_nan=False)] = Field(
+        description="Added to an estimated difficulty, in log2 steps; the larger the safer. Set by calibration."
+    )
+
+
+class ClassDocument(Document):
+    """What holds for a service class."""
+
+    prefers: Preference = Field(
+        description="What it gives up last. With `deadline` an estimate between two buckets takes the smaller, and an "
+        "unsure one does not rise; with `quality` it takes the larger, and never less than the task's default."
+    )
+    max_steps: Steps = Field(description="Cap on the steps of a canvas, at least the floor of every task type.")
+    max_total_steps: Steps | None = Field(
+        default=None, description="Cap on the steps of a request. Left out: `max_steps` times its canvases."
+    )
+    at_cap: AtCap = Field(
+        description="What becomes of a request that has spent its budget without converging: it is answered as it "
+        "stands, or fails."
+    )
+    re_expansions: Annotated[int, Field(ge=0, le=16)] = Field(
+        description="Most further attempts after a failed verification."
+    )
+    re_expansion_factor: Annotated[float, Field(ge=1, le=64, allow_inf_nan=False)] = Field(
+        description="How much larger the budget of each further attempt is; above 1 where there are any."
+    )
+
+
+class ControlDocument(Document):
+    """Which share of requests is run to its budget, as the control of the exit rules."""
+
+    fraction: Fraction = Field(
+        description="Share once a task type's rule is settled; above 0 while any exit is enabled."
+    )
+    young_fraction: Fraction = Field(description="Share before that; at least 0.05 while any exit is enabled.")
+    young_until: Annotated[int, Field(ge=1, le=1_000_000_000)] = Field(
+        description="Controls of a task type after which its rule counts as settled."
+    )
+
+
+class PolicyDocument(Document):
+    """A budget policy."""
+
+    model: Name = Field(description="Name of the model whose curves it was made from.")
+    model_digest: Digest = Field(description="Digest of that model's weights; it holds for no others.")
+    difficulty: Digest | None = Field(
+        default=None,
+        description="Digest of the difficulty estimator it was calibrated with, a file of `parts/`. Left out: none, "
+        "and no task type is adaptive.",
+    )
+    buckets: dict[Bucket, Steps] = Field(description="Steps a canvas that each bucket stands for, rising.")
+    default_class: Name = Field(description="Service class of a request that names none.")
+    classes: dict[Name, ClassDocument] = Field(description="The service classes by name.")
+    tasks: dict[Name, TaskDocument] = Field(
+        description="The task types by name. `default` is that of requests whose own is not known."
+    )
+    control: ControlDocument = Field(
+        description="Which share of requests is run to its budget, as the control of the exit rules."
+    )
