@@ -15,12 +15,13 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from unmask.bench.engine_bench import run_engine_bench
 from unmask.bench.model_bench import Bench, run_model_bench
 from unmask.bench.pictures import check_pictures, save_picture
-from unmask.bench.report import BenchReport, commit, record_lines, to_json
+from unmask.bench.report import BenchReport, record_lines, to_json
 from unmask.bench.table import print_report
 from unmask.clock import SystemClock
 from unmask.engine.weights import load_weights, packaged_weights
 from unmask.errors import UnmaskError
 from unmask.text.tokenizer import packaged_tokenizer
+from unmask.tune.origin import commit
 
 MODEL = "tiny"
 """Whose results the README shows; those of other models are kept beside them under their own name."""

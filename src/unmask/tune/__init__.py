@@ -1,0 +1,1 @@
+"""Offline tuning: measures what steps buy through any `Backend`, and proposes policies from it."""
