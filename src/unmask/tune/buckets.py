@@ -20,8 +20,8 @@ def choose_buckets(grid: Sequence[int], wanted: Sequence[int]) -> tuple[BucketSt
     chosen = sorted(set(wanted))
     if len(chosen) > MOST:
         inner, last = chosen[:-1], chosen[-1]
-        options = ((*pick, last) for pick in combinations(inner, MOST - 1))
-        chosen = list(min(options, key=lambda option: sum(math.log2(round_up(step, option) / step) for step in wanted)))
+        options = [[*pick, last] for pick in combinations(inner, MOST - 1)]
+        chosen = min(options, key=lambda option: _added(wanted, option))
     while len(chosen) < MOST:
         between = [step for step in grid if chosen[0] < step < chosen[-1] and step not in chosen]
         if not between:
@@ -33,6 +33,10 @@ def choose_buckets(grid: Sequence[int], wanted: Sequence[int]) -> tuple[BucketSt
 def round_up(step: int, buckets: Collection[int]) -> int:
     """Return the least bucket that has as many steps; more than all of them is a ``ValueError``."""
     return min(bucket for bucket in buckets if bucket >= step)
+
+
+def _added(wanted: Sequence[int], buckets: Collection[int]) -> float:
+    return sum(math.log2(round_up(step, buckets) / step) for step in wanted)
 
 
 def _gap(step: int, chosen: Sequence[int]) -> float:

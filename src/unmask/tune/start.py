@@ -28,6 +28,11 @@ BATCH = ClassStart(
     name="batch", prefers=Preference.QUALITY, at_cap=AtCap.TRUNCATE, re_expansions=2, re_expansion_factor=2.0
 )
 """Nobody waits: two attempts, each with twice the steps."""
+CONTROL = ControlPolicy(fraction=0.02, young_fraction=0.10, young_until=2000)
+"""One request in ten is a control until 2,000 have been drawn for a task type, one in fifty after.
+
+878 of them would bear three errors under an upper bound of 1 %.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,11 +42,9 @@ class Start:
     Attributes:
         alpha: 1 in 100 requests may be wrong for its bucket.
         learnt: quality below which a task type counts as not learnt: no budget helps it, so none is taken from it.
-        control: one request in ten is a control until 2,000 have been drawn for a task type (878 bear three errors
-            under an upper bound of 1 %), one in fifty after.
     """
 
     alpha: float = 0.01
     learnt: float = 0.5
     classes: tuple[ClassStart, ...] = (INTERACTIVE, BATCH)
-    control: ControlPolicy = ControlPolicy(fraction=0.02, young_fraction=0.10, young_until=2000)
+    control: ControlPolicy = CONTROL
