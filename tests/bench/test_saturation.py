@@ -42,4 +42,4 @@ def test_a_task_that_is_never_right_has_no_spread() -> None:
     curve = make_curve("0" * 20, "0" * 20, "0" * 20)
 
     assert spread(curve) == 1.0
-    assert {figure.name for figure in saturation_figures(curve, 0)} >= {"t.saturation_steps", "t.gain"}
+    assert {figure.name for figure in saturation_figures(curve, 0)} >= {"sort.saturation_steps", "sort.gain"}

@@ -46,9 +46,11 @@ def test_the_knee_waits_for_the_last_doubling_that_adds() -> None:
 
 
 def test_a_doubling_between_grid_points_is_read_off_the_line_between_them() -> None:
-    """Twice 3 is 6, halfway in log2 between about 4.2 and 8.5; twice a budget beyond the grid is its end."""
-    assert read(0.90, 0.93, 0.96, grid=(1, 3, 12)).knee == 12
-    assert read(0.90, 0.93, 0.96, grid=(1, 3, 192)).knee == 3
+    """Twice 1 is 2, at 63 % of the way from 1 to 3 in log2; twice a budget beyond the grid is its end."""
+    assert read(0.90, 0.93, 0.93, grid=(1, 3, 12)).knee == 1
+    assert read(0.90, 0.932, 0.932, grid=(1, 3, 12)).knee == 3
+    assert read(0.90, 0.90, 0.919, grid=(1, 8, 12)).knee == 1
+    assert read(0.90, 0.90, 0.921, grid=(1, 8, 12)).knee == 12
 
 
 def test_a_dent_is_fitted_away() -> None:
