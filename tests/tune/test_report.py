@@ -67,7 +67,7 @@ def test_json_has_all_of_it() -> None:
 @pytest.mark.parametrize(
     ("curves", "words"),
     [
-        (STEEP, ("sort: 8 steps by default", "floor, default, ceiling 8", "collapsed")),
+        (STEEP, ("sort: 8 steps reach 97%, under 8 it collapses", "floor, default, ceiling 8", "collapsed")),
         (FLAT, ("flat, steps gain less than 3 points", "floor, default, ceiling 1")),
         (FEW, ("not enough data",)),
     ],

@@ -65,21 +65,23 @@ def _headline(report: CurveReport) -> str:
     at = report.landmarks.at
     if at.flat:
         return f"{report.task}: flat, steps gain less than 3 points ({best:.0%} right)"
-    return f"{report.task}: {at.knee} steps by default, {at.saturation} reach {best:.0%}, under {at.floor} collapses"
+    default = "" if at.knee == at.saturation else f"{at.knee} steps by default, "
+    collapse = "" if at.collapse is None else f", under {at.floor} it collapses"
+    steps = "" if default else " steps"
+    return f"{report.task}: {default}{at.saturation}{steps} reach {best:.0%}{collapse}"
 
 
 def _draw_quality(axes: "Axes", report: CurveReport) -> None:
     budgets = [point.budget for point in report.points]
     low, high = zip(*(_ends(point.quality, point.fitted) for point in report.points), strict=True)
     axes.fill_between(budgets, low, high, color=BLUE, alpha=0.15, linewidth=0)
-    axes.plot(budgets, [point.fitted for point in report.points], color=BLUE, linewidth=2, label="fitted, rising")
+    axes.plot(budgets, [point.fitted for point in report.points], color=BLUE, linewidth=2)
     measured = [_ends(point.quality, point.fitted, middle=True)[0] for point in report.points]
-    axes.plot(budgets, measured, "o", color=BLUE, markersize=4, label="measured, 95 % interval")
+    axes.plot(budgets, measured, "o", color=BLUE, markersize=4)
     axes.set_ylim(0, 1.05)
-    axes.set_ylabel("right answers")
+    axes.set_ylabel("right answers (dots, 95 %), rising fit (line)")
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
     axes.grid(visible=True, color="#e5e5e5", linewidth=0.6)
-    axes.legend(loc="lower right", fontsize=8, frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
 
 
@@ -117,16 +119,20 @@ def _mark(top: "Axes", bottom: "Axes", report: CurveReport) -> None:
     names: dict[int, list[str]] = {}
     for name, budget in (("floor", at.floor), ("default", at.knee), ("ceiling", at.saturation)):
         names.setdefault(budget, []).append(name)
-    for row, (budget, said) in enumerate(sorted(names.items())):
+    for budget, said in names.items():
         for axes in (top, bottom):
             axes.axvline(budget, color=GREY, linewidth=1, linestyle="--")
+        # Left of its line, but for a line at the left end.
+        side, place = ("left", 2) if budget == report.points[0].budget else ("right", -2)
         top.annotate(
             f"{', '.join(said)} {budget}",
-            (budget, 0.06 + 0.07 * row),
-            xytext=(4, 0),
+            (budget, 0.02),
+            xytext=(place, 0),
             textcoords="offset points",
             fontsize=9,
-            color="black",
+            rotation=90,
+            ha=side,
+            va="bottom",
         )
 
 
