@@ -1,13 +1,17 @@
 """Behaviour of ``unmask curve``."""
 
+import io
 import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from tests.cli.terminal import type_in
 from unmask.app.local import local_backend
 from unmask.backend import Request
+from unmask.cli.entry import run
+from unmask.cli.tools import Tools
 from unmask.testing.fake_backend import FakeBackend
 from unmask.tune.curve_file import read_curves
 from unmask.tune.items import draw_items
@@ -37,6 +41,19 @@ def test_it_measures_shows_and_keeps(tmp_path: Path) -> None:
     assert "\x1b" not in ended.out + ended.err
     assert sorted(path.name for path in folder.iterdir()) == [CURVES, JOURNAL, "sort.svg"]
     assert read_curves(folder / CURVES).curves[0].quality.tolist() == [0, 1, 1]
+
+
+def test_a_terminal_gets_a_bar(tmp_path: Path) -> None:
+    """It is drawn in place, with what is left, and is gone at the end."""
+    out, err = Console(file=io.StringIO(), width=100), Console(file=io.StringIO(), force_terminal=True, width=100)
+    tools = Tools(out=out, err=err, make_backend=lambda _: FakeBackend(answer, step_s=0.001))
+    code = run(("curve", "--task", "sort", "--items", "5", "--folder", str(tmp_path)), lambda: tools)
+
+    assert isinstance(err.file, io.StringIO)
+    assert code == 0
+    assert "40/40" in err.file.getvalue()
+    assert "left" in err.file.getvalue()
+    assert "measured" not in err.file.getvalue()
 
 
 def test_json_is_one_object(tmp_path: Path) -> None:

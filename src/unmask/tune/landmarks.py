@@ -23,7 +23,8 @@ MIN_ITEMS = 100
 """With fewer items one of them moves quality by more than the point that saturation is read to."""
 RESAMPLES = 2000
 _SLACK = 1e-9
-_CHUNK = 250
+_CELLS = 1 << 22
+"""Numbers that a fit of many curves holds at a time: points squared for each."""
 NOWHERE = -1
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -96,7 +97,7 @@ def measure_landmarks(curve: Curve, seed: int, *, resamples: int = RESAMPLES) ->
     count = len(curve.items)
     if count < MIN_ITEMS:
         return NotEnoughData(n=count, reason=f"{count} items, at least {MIN_ITEMS} needed to tell one point of quality")
-    places = _places(curve.grid, isotonic(_resampled(curve, seed, resamples)))
+    places = _places(curve.grid, _resampled_fits(curve, seed, resamples))
     return MeasuredLandmarks(
         at=find_landmarks(curve.grid, isotonic(curve.quality)),
         floor=_spread(curve.grid, places.floor),
@@ -147,16 +148,17 @@ def _doubled(grid: Sequence[int]) -> Floats:
     return np.stack([np.interp(steps + 1, steps, row) for row in points], axis=1)
 
 
-def _resampled(curve: Curve, seed: int, resamples: int) -> Floats:
-    """Return the quality per budget of resampled items; items that fare alike are drawn together."""
+def _resampled_fits(curve: Curve, seed: int, resamples: int) -> Floats:
+    """Return fitted quality per budget of resampled items; items that fare alike are drawn together."""
     patterns, counts = np.unique(curve.correct.T, axis=0, return_counts=True)
     rng = np.random.default_rng(seed)
     total = int(counts.sum())
-    chunks = [
-        rng.multinomial(total, counts / total, size=min(_CHUNK, resamples - start)) @ patterns.astype(np.float64)
-        for start in range(0, resamples, _CHUNK)
-    ]
-    return np.asarray(np.concatenate(chunks) / total, dtype=np.float64)
+    chunk = max(1, _CELLS // max(len(curve.grid) ** 2, len(counts)))
+    fits = []
+    for start in range(0, resamples, chunk):
+        drawn = rng.multinomial(total, counts / total, size=min(chunk, resamples - start))
+        fits.append(isotonic(drawn @ patterns.astype(np.float64) / total))
+    return np.concatenate(fits)
 
 
 def _spread(grid: Sequence[int], places: Places) -> Spread:
