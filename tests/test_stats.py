@@ -15,6 +15,7 @@ from unmask.stats import (
     NotEnoughData,
     bootstrap_mean,
     bounded_mean,
+    difference_interval,
     paired_difference,
     percentile_interval,
     ratio_interval,
@@ -251,3 +252,17 @@ def test_intervals_cover_the_truth_as_often_as_they_say(draw: Draw, least: float
     covered = sum(interval(result).low <= truth <= interval(result).high for truth, result in results)
 
     assert covered / len(results) >= least
+
+
+def test_difference_of_two_groups() -> None:
+    """Groups of different items: the interval holds the difference, and says nothing on too few or equal values."""
+    rng = np.random.default_rng(0)
+    left, right = rng.normal(1, 1, 400), rng.normal(0, 1, 300)
+    result = difference_interval(left, right, SEED)
+
+    assert isinstance(result, Interval)
+    assert result.low < 1 < result.high
+    assert result.width == pytest.approx(2 * 1.96 * (1 / 400 + 1 / 300) ** 0.5, rel=0.1)
+    assert result == difference_interval(left, right, SEED)
+    assert isinstance(difference_interval([1.0] * 9, [0.0, 1.0] * 9, SEED), NotEnoughData)
+    assert isinstance(difference_interval([1.0] * 20, [0.0] * 20, SEED), NotEnoughData)

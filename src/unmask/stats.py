@@ -10,6 +10,7 @@ pass or fail                                `wilson`
 values in [0, 1]                            `bounded_mean`
 means of anything else                      `bootstrap_mean`
 two arms on the same items                  `paired_difference`
+two groups of different items               `difference_interval`
 how many times faster, cheaper              `ratio_interval`
 p50, p95                                    `percentile_interval`
 ==========================================  ======================
@@ -146,6 +147,22 @@ def paired_difference(
     left, right = _floats(a), _floats(b)
     _check_same_length(left, right)
     return bootstrap_mean(left - right, seed, confidence=confidence, resamples=resamples, bounds=bounds)
+
+
+def difference_interval(
+    a: Values, b: Values, seed: int, *, confidence: float = 0.95, resamples: int = RESAMPLES
+) -> IntervalResult:
+    """Return the bootstrap interval of ``mean(a) - mean(b)``, two groups that have nothing to do with one another."""
+    _check_confidence(confidence)
+    left, right = _floats(a), _floats(b)
+    n = min(len(left), len(right))
+    if n < MIN_BOOTSTRAP:
+        return _too_few(n, MIN_BOOTSTRAP)
+    if left.min() == left.max() and right.min() == right.max():
+        return NotEnoughData(n=n, reason="all values are equal, so resampling shows no spread")
+    rng = np.random.default_rng(seed)
+    lefts, rights = (_resampled_means(data[None, :], rng, resamples)[0] for data in (left, right))
+    return _percentiles(float(left.mean() - right.mean()), lefts - rights, n, confidence)
 
 
 def ratio_interval(

@@ -16,12 +16,13 @@ from unmask.bench.bench import Bench
 from unmask.bench.engine_bench import run_engine_bench
 from unmask.bench.model_bench import run_model_bench
 from unmask.bench.pictures import check_pictures, save_picture
-from unmask.bench.report import BenchReport, commit, record_lines, to_json
+from unmask.bench.report import BenchReport, record_lines, to_json
 from unmask.bench.table import print_report
 from unmask.clock import SystemClock
 from unmask.engine.weights import load_weights, packaged_weights
 from unmask.errors import UnmaskError
 from unmask.text.tokenizer import packaged_tokenizer
+from unmask.tune.origin import commit
 from unmask.types import Precision
 
 MODEL = "tiny"

@@ -3,14 +3,12 @@
 from collections.abc import Callable, Sequence
 from random import Random
 
-import numpy as np
-
 from unmask.bench.arms import main_arm
 from unmask.bench.bench import Bench
 from unmask.bench.drive import drive
 from unmask.bench.grades import GRADES, Grade
 from unmask.bench.report import BenchReport, Figure, MustReach, Op, Record, measured, target
-from unmask.bench.saturation import Curve, saturation_figures, saturation_targets
+from unmask.bench.saturation import saturation_figures, saturation_targets
 from unmask.bench.workload import item_request
 from unmask.local.limits import make_submission
 from unmask.local.model import model_info
@@ -18,6 +16,8 @@ from unmask.sequence import Sequence as Generation
 from unmask.stats import wilson
 from unmask.tasks.item import Item, Split
 from unmask.tasks.registry import all_tasks
+from unmask.tune.curve import Curve, curve_from
+from unmask.tune.record import CurveRecord
 from unmask.types import Mode
 
 ITEMS = 1000
@@ -143,7 +143,18 @@ def _by_difficulty(
 def _curve(bench: Bench, grade: Grade, items: Sequence[Item], grid: Sequence[int]) -> tuple[Curve, list[Record]]:
     """Answer the same items at every budget, each budget run on its own."""
     records = {steps: answer(bench, items, arm=f"steps_{steps}", max_steps=steps) for steps in grid}
-    correct = np.array([[record.correct is True for record in records[steps]] for steps in grid])
-    used = tuple(float(np.mean([record.steps for record in records[steps]])) for steps in grid)
-    curve = Curve(task=grade.task, grid=tuple(grid), correct=correct, steps_used=used)
+    measured = [_measurement(record, steps) for steps in grid for record in records[steps]]
+    curve = curve_from(grade.task, grid, measured, [item.digest for item in items])
     return curve, [record for steps in grid for record in records[steps]]
+
+
+def _measurement(record: Record, budget: int) -> CurveRecord:
+    return CurveRecord(
+        task=record.task,
+        item=record.item,
+        difficulty=record.difficulty,
+        budget=budget,
+        steps=record.steps,
+        seconds=record.seconds,
+        correct=record.correct is True,
+    )

@@ -1,8 +1,5 @@
 """What a bench found: figures, targets, and where it was measured."""
 
-import os
-import platform
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,6 +8,7 @@ from typing import assert_never
 import orjson
 
 from unmask.stats import Interval, IntervalResult, NotEnoughData
+from unmask.tune.origin import commit, machine
 from unmask.types import Precision
 
 
@@ -163,29 +161,3 @@ def to_json(report: BenchReport) -> bytes:
 def record_lines(records: Sequence[Record]) -> bytes:
     """Return one JSON line per item and arm."""
     return b"".join(orjson.dumps(record) + b"\n" for record in records)
-
-
-def machine() -> str:
-    """Describe the machine in a line: processor, cores, system, Python."""
-    model = platform.processor() or platform.machine()
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:  # noqa: PTH123 - a pseudo file
-            names = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
-            model = names[0] if names else model
-    except OSError:
-        pass
-    return f"{model}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
-
-
-def commit() -> str | None:
-    """Return the commit measured, with ``+`` when the tree differs from it; nothing outside a repository."""
-    try:
-        found = subprocess.run(
-            ["git", "describe", "--always", "--dirty=+", "--abbrev=12", "--exclude=*"],  # noqa: S607 - found on PATH
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return found.stdout.strip()

@@ -72,6 +72,10 @@ def _command(args: argparse.Namespace) -> Callable[[argparse.Namespace, Tools], 
             from unmask.cli.workshop import run_train
 
             command = run_train
+        case "curve":
+            from unmask.cli.curve import run_curve
+
+            command = run_curve
         case _:
             from unmask.cli.workshop import run_bench
 

@@ -35,6 +35,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_policy(commands)
     _add_train(commands)
     _add_bench(commands)
+    _add_curve(commands)
     return parser
 
 
@@ -137,6 +138,38 @@ def _add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     _add_json(bench)
 
 
+def _add_curve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    curve = _command(
+        commands,
+        "curve",
+        "Measure what denoise steps buy, per task type: quality and latency at every budget of a grid, and where they "
+        "collapse, bend and saturate.",
+    )
+    curve.add_argument("--model", default="tiny", metavar="NAME", help="which model answers (default tiny)")
+    curve.add_argument("--task", action="append", metavar="TYPE", help="a task type; may be repeated (default all)")
+    curve.add_argument(
+        "--items", type=_whole(1), default=2000, metavar="N", help="different items a task type (default 2000)"
+    )
+    curve.add_argument(
+        "--grid",
+        type=_budgets,
+        metavar="N,N,...",
+        help="budgets, from 1 to the canvas length (default 1,2,3,4,6,8,...)",
+    )
+    curve.add_argument(
+        "--strategy", choices=[name.value for name in NAMED_STRATEGIES], help="which positions a step reveals"
+    )
+    curve.add_argument("--threshold", type=_number(0), metavar="X", help="the strategy's threshold")
+    curve.add_argument("--canvas-length", type=_whole(1), metavar="N", help="tokens of a canvas")
+    curve.add_argument(
+        "--in-flight", type=_whole(1), default=16, metavar="N", help="requests that run at the same time (default 16)"
+    )
+    curve.add_argument("--folder", type=Path, metavar="DIR", help="where all is kept (default runs/curve-NAME)")
+    curve.add_argument("--resume", action="store_true", help="go on with the run that the folder holds")
+    curve.add_argument("--seed", type=_whole(), default=0, metavar="N", help="of items, order, resampling (default 0)")
+    _add_json(curve)
+
+
 def _command(
     commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, description: str
 ) -> argparse.ArgumentParser:
@@ -169,6 +202,11 @@ def _whole(low: int = LEAST) -> Callable[[str], int]:
         return int(text)
 
     return parse
+
+
+def _budgets(text: str) -> tuple[int, ...]:
+    """Parse budgets apart by commas; whether they fit the model is for whoever knows it."""
+    return tuple(map(_whole(1), text.split(",")))
 
 
 def _number(low: float, high: float = float("inf")) -> Callable[[str], float]:

@@ -8,6 +8,7 @@ import re
 from random import Random
 
 from unmask.tasks.draw import draw_in_split
+from unmask.tasks.failure import FailureKind
 from unmask.tasks.item import PASSED, CheckResult, Difficulty, Item, Split, failed, question_of
 from unmask.tasks.phrasing import draw_phrasing
 from unmask.tasks.spec import load_spec
@@ -28,6 +29,7 @@ PHRASINGS = (
 )
 # All of an expression: part of one with brackets, other operators or larger numbers is no sum of this task type.
 _EXPRESSION = re.compile(r"(?<![-(\d.)])[-(]*\d[\d.)]*(?: *[-+*/^] *[-(]*\d[\d.)]*)+", re.ASCII)
+_ANSWER = re.compile(r"(\d{3})((?:\+\d{3}=\d{4})+): \d{1,4}", re.ASCII)
 _SUM = re.compile(r"\d{1,3}(?: *\+ *\d{1,3})+", re.ASCII)
 
 
@@ -75,11 +77,23 @@ class Arithmetic:
 
     def check(self, item: Item, text: str) -> CheckResult:
         """Pass only the exact written-out sum."""
-        return PASSED if text.strip() == item.answer else failed(f"expected {item.answer!r}")
+        if text.strip() == item.answer:
+            return PASSED
+        return failed(f"expected {item.answer!r}", self.verify(item.messages, text).failure or FailureKind.LOGIC)
 
     def verify(self, messages: tuple[Message, ...], text: str) -> CheckResult:
         """Pass when the terms are the request's and every total follows from the one before."""
         terms = read_terms(question_of(messages))
         if terms is None:
             return failed("no sum found in the request")
-        return PASSED if text.strip() == written_out(terms) else failed("terms, totals and result do not agree")
+        if text.strip() == written_out(terms):
+            return PASSED
+        return failed("terms, totals and result do not agree", _failure(terms, text.strip()))
+
+
+def _failure(terms: tuple[int, ...], text: str) -> FailureKind:
+    found = _ANSWER.fullmatch(text)
+    if found is None:
+        return FailureKind.FORMAT
+    restated = (found[1], *(pair[:TERM_WIDTH] for pair in found[2].split("+")[1:]))
+    return FailureKind.LOGIC if tuple(map(int, restated)) == terms else FailureKind.FACT

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from unmask.cards import parse_facts
 from unmask.tasks.dialogue_grammar import Reading, expand, read_answer
+from unmask.tasks.failure import FailureKind
 from unmask.tasks.item import PASSED, CheckResult, Item, failed
 from unmask.types import Message, Role
 
@@ -46,7 +47,7 @@ def check_answer(item: Item, text: str) -> CheckResult:
         return failed("the item names no speaker")
     reading = read_answer(text, request.persona)
     if reading.problem:
-        return failed(reading.problem)
+        return failed(reading.problem, FailureKind.FORMAT)
     return _compare(Counter(expand(item.accepted)), reading)
 
 
@@ -58,10 +59,11 @@ def _compare(missing: Counter[str], reading: Reading) -> CheckResult:
             claim = min(claims)
             same = claim.rsplit("|", 1)[0]
             wrong = any(key.rsplit("|", 1)[0] == same for key, count in missing.items() if count > 0)
-            return failed(f"{'wrong value' if wrong else 'not asked for or repeated'}: {claim}")
+            said = "wrong value" if wrong else "not asked for or repeated"
+            return failed(f"{said}: {claim}", FailureKind.FACT if wrong else FailureKind.LOGIC)
         missing[wanted] -= 1
     lacking = [claim for claim, count in missing.items() if count > 0]
-    return failed(f"missing: {', '.join(lacking)}") if lacking else PASSED
+    return failed(f"missing: {', '.join(lacking)}", FailureKind.LOGIC) if lacking else PASSED
 
 
 def verify_answer(messages: tuple[Message, ...], text: str) -> CheckResult:
@@ -71,12 +73,12 @@ def verify_answer(messages: tuple[Message, ...], text: str) -> CheckResult:
         return failed("the request names no speaker")
     reading = read_answer(text, request.persona)
     if reading.problem:
-        return failed(reading.problem)
+        return failed(reading.problem, FailureKind.FORMAT)
     for claims in reading.claims:
         if not any(_holds(request, claim) for claim in claims):
-            return failed(f"not on the facts: {min(claims)}")
+            return failed(f"not on the facts: {min(claims)}", FailureKind.FACT)
     if all(claim.startswith("deny|") for claims in reading.claims for claim in claims):
-        return failed("no content sentence")
+        return failed("no content sentence", FailureKind.LOGIC)
     return PASSED
 
 

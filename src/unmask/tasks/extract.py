@@ -21,6 +21,7 @@ from unmask.tasks.extract_fields import (
     draw_value,
     spoken,
 )
+from unmask.tasks.failure import FailureKind
 from unmask.tasks.item import PASSED, CheckResult, Difficulty, Item, Split, failed, question_of, split_of
 from unmask.tasks.names import draw_names
 from unmask.tasks.phrasing import draw_phrasing
@@ -32,6 +33,7 @@ Shape: TypeAlias = "str | dict[str, Shape]"
 MAX_ANSWER_TOKENS = 92
 MAX_DISTRACTORS = 2
 MISSING_SHARE = 0.1
+_ABSENT = "is not in the text"
 NAME_SHARE = 0.5
 INTRODUCTION_SHARE = 0.6
 SECOND_GROUP_SHARE = 0.3
@@ -116,7 +118,8 @@ class Extract:
         if isinstance(parsed, CheckResult):
             return parsed
         reason = _difference(json.loads(item.answer), parsed.value, "")
-        return failed(reason) if reason else PASSED
+        failure = self.verify(item.messages, text).failure or FailureKind.LOGIC
+        return failed(reason, failure) if reason else PASSED
 
     def verify(self, messages: tuple[Message, ...], text: str) -> CheckResult:
         """Judge ``text`` from the request: the schema's shape, and values that the text holds."""
@@ -129,7 +132,8 @@ class Extract:
         if isinstance(parsed, CheckResult):
             return parsed
         reason = _misfit(shape, parsed.value, "", source)
-        return failed(reason) if reason else PASSED
+        failure = FailureKind.FACT if reason.endswith(_ABSENT) else FailureKind.FORMAT
+        return failed(reason, failure) if reason else PASSED
 
 
 def _draw_leaves(rng: Random, fields: int, nesting: int, array: int) -> list[list[_Leaf]]:
@@ -257,11 +261,11 @@ def _keep_pairs(pairs: list[tuple[str, object]]) -> _Members:
 
 def _parse(text: str) -> _Parsed | CheckResult:
     if len(text) > MAX_CHARACTERS:
-        return failed(f"answer: longer than {MAX_CHARACTERS} characters")
+        return failed(f"answer: longer than {MAX_CHARACTERS} characters", FailureKind.FORMAT)
     try:
         return _Parsed(value=json.loads(text, object_pairs_hook=_keep_pairs, parse_constant=_refuse_constant))
     except (ValueError, RecursionError) as error:
-        return failed(f"answer: not JSON ({str(error)[:80]})")
+        return failed(f"answer: not JSON ({str(error)[:80]})", FailureKind.FORMAT)
 
 
 def _join(path: str, key: str) -> str:
@@ -392,4 +396,4 @@ def _misfit(shape: Shape, got: object, path: str, source: str) -> str:
     else:
         return f"{path}: {_type_name(got)} instead of {shape}"
     absent = next((value for value, count in wanted.items() if _occurrences(value, source) < count), None)
-    return "" if absent is None else f"{path}: {ascii(absent)[:64]} is not in the text"
+    return "" if absent is None else f"{path}: {ascii(absent)[:64]} {_ABSENT}"

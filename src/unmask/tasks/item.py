@@ -7,6 +7,7 @@ from enum import StrEnum
 from random import Random
 from typing import Protocol
 
+from unmask.tasks.failure import FailureKind
 from unmask.types import Message, Role
 
 
@@ -67,18 +68,23 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """Verdict of a checker (knows the truth) or verifier (knows the request only)."""
+    """Verdict of a checker (knows the truth) or verifier (knows the request only).
+
+    Attributes:
+        failure: which kind of failure it is; ``None`` for what passed, and where the request itself is at fault.
+    """
 
     passed: bool
     reason: str = ""
+    failure: FailureKind | None = None
 
 
 PASSED = CheckResult(passed=True)
 
 
-def failed(reason: str) -> CheckResult:
+def failed(reason: str, failure: FailureKind | None = None) -> CheckResult:
     """Return a failed result that says why."""
-    return CheckResult(passed=False, reason=reason)
+    return CheckResult(passed=False, reason=reason, failure=failure)
 
 
 def question_of(messages: Sequence[Message]) -> str:

@@ -4,6 +4,7 @@ import re
 from random import Random
 
 from unmask.tasks.draw import draw_in_split
+from unmask.tasks.failure import FailureKind
 from unmask.tasks.item import PASSED, CheckResult, Difficulty, Item, Split, failed, question_of
 from unmask.tasks.phrasing import draw_phrasing
 from unmask.tasks.spec import load_spec
@@ -63,15 +64,17 @@ def judge(givens: Square, text: str) -> CheckResult:
     rows = text.strip().split("\n")
     symbols = sorted(str(number + 1) for number in range(size))
     if len(rows) != size or any(sorted(row) != symbols for row in rows):
-        return failed(f"a row is not a permutation of 1 to {size}")
+        is_square = len(rows) == size and all(len(row) == size and set(row) <= set(symbols) for row in rows)
+        failure = FailureKind.LOGIC if is_square else FailureKind.FORMAT
+        return failed(f"a row is not a permutation of 1 to {size}", failure)
     if any(sorted(column) != symbols for column in zip(*rows, strict=True)):
-        return failed(f"a column is not a permutation of 1 to {size}")
+        return failed(f"a column is not a permutation of 1 to {size}", FailureKind.LOGIC)
     kept = all(
         given in (BLANK, cell)
         for row, text_row in zip(givens, rows, strict=True)
         for given, cell in zip(row, text_row, strict=True)
     )
-    return PASSED if kept else failed("a given cell was changed")
+    return PASSED if kept else failed("a given cell was changed", FailureKind.FACT)
 
 
 class Latin:

@@ -10,6 +10,7 @@ from random import Random
 
 from unmask.cards import Fact, parse_facts, render_cards, render_triples
 from unmask.tasks.draw import draw_in_split
+from unmask.tasks.failure import FailureKind
 from unmask.tasks.item import PASSED, CheckResult, Difficulty, Item, Split, failed, question_of
 from unmask.tasks.names import draw_names
 from unmask.tasks.phrasing import draw_phrasing
@@ -63,7 +64,9 @@ class Lookup:
 
     def check(self, item: Item, text: str) -> CheckResult:
         """Pass only the exact path and value."""
-        return PASSED if text.strip() == item.answer else failed(f"expected {item.answer!r}")
+        if text.strip() == item.answer:
+            return PASSED
+        return failed(f"expected {item.answer!r}", self.verify(item.messages, text).failure or FailureKind.LOGIC)
 
     def verify(self, messages: tuple[Message, ...], text: str) -> CheckResult:
         """Pass when every hop is a fact of the request, in the order it asks for, and the value ends the path."""
@@ -75,15 +78,17 @@ class Lookup:
         here = next((word for word in re.findall(r"\w+", question) if word in subjects), "")
         path, colon, value = text.strip().rpartition(": ")
         if not (here and asked and colon):
-            return failed("no path to follow in the request or in the text")
+            failure = FailureKind.FORMAT if here and asked else None
+            return failed("no path to follow in the request or in the text", failure)
         words = path.split(" ")
         if words[::2] != asked or len(words) != 2 * len(asked):
-            return failed("the path is not the one asked for")
+            is_path = len(words) % 2 == 0 and set(words[::2]) <= set(RELATIONS)
+            return failed("the path is not the one asked for", FailureKind.LOGIC if is_path else FailureKind.FORMAT)
         for slot, name in zip(asked, words[1::2], strict=True):
             if facts.get((here, slot)) != name:
-                return failed(f"{here} {slot} {name[:_SHOWN]!r} is not a fact of the request")
+                return failed(f"{here} {slot} {name[:_SHOWN]!r} is not a fact of the request", FailureKind.FACT)
             here = name
-        return PASSED if value == here else failed("the value is not the end of the path")
+        return PASSED if value == here else failed("the value is not the end of the path", FailureKind.LOGIC)
 
 
 def _distractors(rng: Random, names: list[str], chain: list[Fact], count: int) -> list[Fact]:

@@ -4,6 +4,7 @@ import re
 from random import Random
 
 from unmask.tasks.draw import draw_in_split
+from unmask.tasks.failure import FailureKind
 from unmask.tasks.item import PASSED, CheckResult, Difficulty, Item, Split, failed, question_of
 from unmask.tasks.phrasing import draw_phrasing
 from unmask.tasks.spec import load_spec
@@ -56,7 +57,9 @@ class Sort:
 
     def check(self, item: Item, text: str) -> CheckResult:
         """Pass only the exact sorted list."""
-        return PASSED if text.strip() == item.answer else failed(f"expected {item.answer!r}")
+        if text.strip() == item.answer:
+            return PASSED
+        return failed(f"expected {item.answer!r}", self.verify(item.messages, text).failure or FailureKind.LOGIC)
 
     def verify(self, messages: tuple[Message, ...], text: str) -> CheckResult:
         """Pass when the text holds the request's items, each as often, in ascending order."""
@@ -65,8 +68,8 @@ class Sort:
             return failed("no list found in the request")
         stripped = text.strip()
         if not _ANSWER.fullmatch(stripped):
-            return failed("not a comma-separated list of numbers")
+            return failed("not a comma-separated list of numbers", FailureKind.FORMAT)
         given = [int(number) for number in stripped.split(", ")]
         if given != sorted(given):
-            return failed("not in ascending order")
-        return PASSED if given == sorted(wanted) else failed("not the items of the request")
+            return failed("not in ascending order", FailureKind.LOGIC)
+        return PASSED if given == sorted(wanted) else failed("not the items of the request", FailureKind.FACT)

@@ -1,1 +1,1 @@
-"""Offline tuning: acts through a Backend."""
+"""Offline tuning: measures what steps buy through any `Backend`, and proposes policies from it."""

@@ -1,0 +1,19 @@
+"""What goes wrong while curves are measured or read."""
+
+from unmask.errors import UnmaskError
+
+
+class CurveRunError(UnmaskError):
+    """A curve run cannot go on: the backend failed a request, or its folder cannot be written."""
+
+
+class ResumeError(UnmaskError):
+    """A folder holds another run than the one that is to go on, or one that was not asked to."""
+
+
+class CurveFileError(UnmaskError):
+    """A file of records or curves cannot be read, is damaged, or is of another kind."""
+
+
+class ForeignCurvesError(UnmaskError):
+    """Curves were measured on other weights, or on another canvas, than those they are to be used for."""

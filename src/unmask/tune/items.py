@@ -1,0 +1,29 @@
+"""The items that are tuned on: the tuning split's, each canonical form once."""
+
+from random import Random
+
+from unmask.errors import InvalidRequestError
+from unmask.tasks.item import Item, Split
+from unmask.tasks.registry import all_tasks
+
+_DRAWS_AN_ITEM = 100
+"""Draws for each item wanted, after which the split counts as used up."""
+
+
+def draw_items(task: str, count: int, seed: int, split: Split = Split.TUNE) -> tuple[Item, ...]:
+    """Draw distinct items of a task type, as the frozen mixture distributes them; the same for the same arguments.
+
+    Raises:
+        InvalidRequestError: the split holds too few different items.
+    """
+    rng = Random(f"tune/{seed}/{task}/{split}")
+    generator = all_tasks()[task]
+    items: dict[str, Item] = {}
+    for _ in range(count * _DRAWS_AN_ITEM):
+        item = generator.generate(rng, split)
+        items.setdefault(item.canonical, item)
+        if len(items) == count:
+            return tuple(items.values())
+    raise InvalidRequestError(
+        "--items", count, f"about {len(items)} for {task}", "Its split holds no more different items."
+    )

@@ -1,0 +1,268 @@
+"""Makes a budget policy out of measured curves; nobody uses it before somebody else has approved it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from rich.table import Table
+
+from unmask.backend import ModelInfo
+from unmask.policy.policy import (
+    DEFAULT_TASK,
+    BucketSteps,
+    BudgetMode,
+    ClassPolicy,
+    ExitPolicy,
+    Policy,
+    TaskPolicy,
+)
+from unmask.stats import NotEnoughData
+from unmask.tune.advise import Advice, NoAdvice
+from unmask.tune.buckets import choose_buckets, round_up
+from unmask.tune.curve import Curve, CurveSet
+from unmask.tune.errors import ForeignCurvesError
+from unmask.tune.isotonic import isotonic
+from unmask.tune.landmarks import LandmarkResult, MeasuredLandmarks, measure_landmarks
+from unmask.tune.shown import spread_text
+from unmask.tune.start import ClassStart, Start
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibrated:
+    """A difficulty estimator that was calibrated: its digest, and the shift of each task type it is safe for."""
+
+    digest: str
+    shifts: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extras:
+    """What other measurements add to a proposal; without them no task type is adaptive, and none exits early."""
+
+    difficulty: Calibrated | None = None
+    exits: Mapping[str, ExitPolicy] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where a number of a proposal comes from."""
+
+    place: str
+    value: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A policy and the reasons for its numbers."""
+
+    policy: Policy
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Range:
+    """A task type's budgets before they are rounded up to buckets, and why they are so."""
+
+    floor: int
+    default: int
+    ceiling: int
+    whys: tuple[str, str, str]
+    settled: bool
+
+
+def propose(
+    curves: CurveSet,
+    model: ModelInfo,
+    advice: Sequence[Advice],
+    extras: Extras | None = None,
+    start: Start | None = None,
+) -> Proposal:
+    """Return a policy for the model served, each number with where it comes from.
+
+    Floor, default and ceiling are a curve's floor, knee and saturation, rounded up to the next bucket. A task type
+    with too few items, or one that is mostly wrong at every budget, keeps the largest budget: no curve speaks for less.
+    It is adaptive where that is advised and an estimator was calibrated for it.
+
+    Raises:
+        ForeignCurvesError: the curves are of other weights or of another canvas length than requests get.
+    """
+    extras, start = extras or Extras(), start or Start()
+    _check(curves, model)
+    grid, seed = curves.settings.grid, curves.settings.seed
+    ranges = {curve.task: _range(curve, measure_landmarks(curve, seed), start) for curve in curves.curves}
+    wanted = [step for entry in ranges.values() for step in (entry.floor, entry.default, entry.ceiling)]
+    buckets = choose_buckets(grid, [*wanted, grid[-1]])
+    modes = {entry.task: entry for entry in advice}
+    tasks = [_task(curves, task, entry, buckets, modes.get(task), extras, start) for task, entry in ranges.items()]
+    policies = [policy for policy, _ in tasks]
+    adaptive = any(policy.mode is BudgetMode.ADAPTIVE for policy in policies)
+    policy = Policy(
+        model=model.name,
+        model_digest=model.digest,
+        difficulty=extras.difficulty.digest if adaptive and extras.difficulty is not None else None,
+        buckets=buckets,
+        tasks=(*policies, _default_task(curves, start)),
+        classes=tuple(_class(entry, grid[-1]) for entry in start.classes),
+        default_class=start.classes[0].name,
+        control=start.control,
+    )
+    sources = [source for _, found in tasks for source in found]
+    return Proposal(policy=policy, sources=(*sources, *_common_sources(policy)))
+
+
+def _check(curves: CurveSet, model: ModelInfo) -> None:
+    curves.check_model(model.name, model.digest)
+    if curves.settings.canvas_length != model.default_canvas_length:
+        raise ForeignCurvesError(
+            f"the curves are of canvases of {curves.settings.canvas_length}, and requests to {model.name} get "
+            f"{model.default_canvas_length} unless they ask otherwise: measure without --canvas-length"
+        )
+
+
+def _range(curve: Curve, landmarks: LandmarkResult, start: Start) -> _Range:
+    most = curve.grid[-1]
+    best = float(isotonic(curve.quality)[-1])
+    if isinstance(landmarks, NotEnoughData):
+        return _whole(most, f"largest budget: {landmarks.reason}")
+    if best < start.learnt:
+        return _whole(most, f"largest budget: {best:.0%} right at best, so no curve speaks for less")
+    return _settled(landmarks)
+
+
+def _settled(found: MeasuredLandmarks) -> _Range:
+    at = found.at
+    floor = "flat: gains less than 3 points" if at.flat else "next above collapse"
+    return _Range(
+        floor=at.floor,
+        default=at.knee,
+        ceiling=at.saturation,
+        whys=(
+            f"{floor}, {spread_text(at.floor, found.floor)}",
+            f"knee, {spread_text(at.knee, found.knee)}",
+            f"saturation, {spread_text(at.saturation, found.saturation)}",
+        ),
+        settled=True,
+    )
+
+
+def _whole(most: int, why: str) -> _Range:
+    return _Range(floor=most, default=most, ceiling=most, whys=(why, why, why), settled=False)
+
+
+def _task(
+    curves: CurveSet,
+    task: str,
+    entry: _Range,
+    buckets: Sequence[BucketSteps],
+    advice: Advice | None,
+    extras: Extras,
+    start: Start,
+) -> tuple[TaskPolicy, list[Source]]:
+    steps = [bucket.max_steps for bucket in buckets]
+    mode, why = _mode(task, entry, advice, extras)
+    shift = 0.0
+    if mode is BudgetMode.ADAPTIVE and extras.difficulty is not None:
+        shift = extras.difficulty.shifts[task]
+    floor, default, ceiling = (round_up(step, steps) for step in (entry.floor, entry.default, entry.ceiling))
+    leave = extras.exits.get(task)
+    policy = TaskPolicy(
+        task=task,
+        mode=mode,
+        floor=floor,
+        default=default,
+        ceiling=ceiling,
+        strategy=curves.settings.strategy,
+        exit=leave,
+        alpha=start.alpha,
+        shift=shift,
+    )
+    sources = [
+        Source(place=f"{task}.{name}", value=str(value), source=_rounded(said, step, value))
+        for name, value, step, said in zip(
+            ("floor", "default", "ceiling"),
+            (floor, default, ceiling),
+            (entry.floor, entry.default, entry.ceiling),
+            entry.whys,
+            strict=True,
+        )
+    ]
+    sources.append(Source(place=f"{task}.mode", value=mode, source=why))
+    if mode is BudgetMode.ADAPTIVE:
+        sources.append(Source(place=f"{task}.shift", value=f"{shift:g}", source="calibration of the estimator"))
+    told = "off until a rule is tuned" if leave is None else "tuned rule, " + ("on" if leave.enabled else "observing")
+    sources.append(Source(place=f"{task}.exit", value="none" if leave is None else "rule", source=told))
+    return policy, sources
+
+
+def _rounded(why: str, step: int, bucket: int) -> str:
+    return why if step == bucket else f"{why}; rounded up to a bucket"
+
+
+def _mode(task: str, entry: _Range, advice: Advice | None, extras: Extras) -> tuple[BudgetMode, str]:
+    """Adaptive needs a curve, advice and an estimator that was calibrated; whichever lacks is said."""
+    if not entry.settled:
+        return BudgetMode.FIXED, "its curve decides nothing"
+    if advice is None or isinstance(advice, NoAdvice):
+        return BudgetMode.FIXED, "not enough data for advice"
+    if advice.mode is BudgetMode.FIXED:
+        return BudgetMode.FIXED, f"advice: {advice.reason}"
+    if extras.difficulty is None or task not in extras.difficulty.shifts:
+        return BudgetMode.FIXED, "advice is adaptive, but no difficulty estimator is calibrated for it"
+    return BudgetMode.ADAPTIVE, f"advice: {advice.reason}"
+
+
+def _default_task(curves: CurveSet, start: Start) -> TaskPolicy:
+    most = curves.settings.grid[-1]
+    return TaskPolicy(
+        task=DEFAULT_TASK,
+        mode=BudgetMode.FIXED,
+        floor=most,
+        default=most,
+        ceiling=most,
+        strategy=None,
+        exit=None,
+        alpha=start.alpha,
+        shift=0.0,
+    )
+
+
+def _class(found: ClassStart, most: int) -> ClassPolicy:
+    return ClassPolicy(
+        name=found.name,
+        prefers=found.prefers,
+        max_steps=most,
+        max_total_steps=None,
+        at_cap=found.at_cap,
+        re_expansions=found.re_expansions,
+        re_expansion_factor=found.re_expansion_factor,
+    )
+
+
+def _common_sources(policy: Policy) -> list[Source]:
+    largest = policy.buckets[-1].max_steps
+    shown = ", ".join(f"{entry.bucket} {entry.max_steps}" for entry in policy.buckets)
+    return [
+        Source(place=DEFAULT_TASK, value=str(largest), source="largest budget: the task type is not known"),
+        Source(place="buckets", value=shown, source="landmarks of all task types, the grid between them"),
+        *(
+            Source(place=f"class {entry.name}", value=f"at most {entry.max_steps}", source="starting value")
+            for entry in policy.classes
+        ),
+        Source(
+            place="control",
+            value=f"{policy.control.young_fraction:g}, then {policy.control.fraction:g}",
+            source=f"starting value, young until {policy.control.young_until} controls of a task type",
+        ),
+    ]
+
+
+def proposal_table(proposal: Proposal) -> Table:
+    """Return each number with where it comes from."""
+    policy = proposal.policy
+    table = Table(title=f"proposed for {policy.model} {policy.model_digest}")
+    for heading in ("what", "value", "where from (middle 95 % of resamples)"):
+        table.add_column(heading)
+    for source in proposal.sources:
+        table.add_row(source.place, source.value, source.source)
+    return table

@@ -1,0 +1,100 @@
+"""What a curve run measures: the arguments that a resumed run must share."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from unmask.backend import ModelInfo
+from unmask.errors import InvalidRequestError
+from unmask.tasks.registry import all_tasks
+from unmask.types import Mode, StrategyChoice
+
+ITEMS = 2000
+IN_FLIGHT = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveSettings:
+    """A curve run's arguments.
+
+    Attributes:
+        items: tuning items a task type.
+        grid: budgets in denoise steps a canvas, from 1 to the most a canvas may take.
+        in_flight: requests that run at the same time: latencies are those of batches of this size.
+    """
+
+    model: str
+    model_digest: str
+    tasks: tuple[str, ...]
+    items: int
+    grid: tuple[int, ...]
+    seed: int
+    strategy: StrategyChoice
+    canvas_length: int
+    mode: Mode
+    in_flight: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a user asks of a curve run; what is left out is the model's default."""
+
+    tasks: tuple[str, ...] = ()
+    items: int = ITEMS
+    grid: tuple[int, ...] = ()
+    seed: int = 0
+    strategy: StrategyChoice = StrategyChoice()
+    canvas_length: int | None = None
+    in_flight: int = IN_FLIGHT
+
+
+def default_grid(most: int) -> tuple[int, ...]:
+    """Return powers of two and the middles between them (1, 2, 3, 4, 6, 8, 12, ...), up to ``most`` and with it."""
+    powers = [1 << power for power in range(most.bit_length())]
+    return tuple(sorted({step for power in powers for step in (power, power * 3 // 2) if step <= most} | {most}))
+
+
+def make_settings(model: ModelInfo, asked: Asked) -> CurveSettings:
+    """Return the settings of a run on a model, every default filled in.
+
+    Raises:
+        InvalidRequestError: a value is not allowed for the model.
+    """
+    canvas_length = model.default_canvas_length if asked.canvas_length is None else asked.canvas_length
+    if canvas_length not in model.canvas_lengths:
+        allowed = ", ".join(map(str, model.canvas_lengths))
+        raise InvalidRequestError("--canvas-length", canvas_length, allowed, "Leave it out for the default.")
+    most = min(canvas_length, model.max_steps)
+    grid = asked.grid or default_grid(most)
+    if list(grid) != sorted(set(grid)) or grid[0] != 1 or grid[-1] != most:
+        raise InvalidRequestError(
+            "--grid",
+            ",".join(map(str, grid)),
+            f"rising budgets from 1 to {most}",
+            "Leave it out for powers of two and the middles between them.",
+        )
+    for name, value in (("--items", asked.items), ("--in-flight", asked.in_flight)):
+        if value < 1:
+            raise InvalidRequestError(name, value, "1 or more", "Leave it out for the default.")
+    return CurveSettings(
+        model=model.name,
+        model_digest=model.digest,
+        tasks=_tasks(model, asked.tasks),
+        items=asked.items,
+        grid=grid,
+        seed=asked.seed,
+        strategy=asked.strategy,
+        canvas_length=canvas_length,
+        mode=Mode.DIFFUSION,
+        in_flight=asked.in_flight,
+    )
+
+
+def _tasks(model: ModelInfo, asked: Sequence[str]) -> tuple[str, ...]:
+    """Return task types in the order of the tables, each once."""
+    known = [task for task in all_tasks() if task in model.tasks]
+    unknown = [task for task in asked if task not in known]
+    if unknown or not known:
+        raise InvalidRequestError(
+            "--task", unknown[0] if unknown else "any", ", ".join(known) or "none", f"{model.name} knows no other."
+        )
+    return tuple(task for task in known if not asked or task in asked)
