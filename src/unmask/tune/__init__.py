@@ -1,0 +1,1 @@
+"""Offline tuning: acts through a Backend."""
