@@ -244,7 +244,7 @@ def _binomial_cdf(n: int, q: float) -> Floats:
 
 def _log_choose(n: int) -> Floats:
     """Return the logarithms of how many ways there are to choose k = 0 .. n of n."""
-    log_factorial = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, n + 1)))))
+    log_factorial: Floats = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, n + 1)))))
     return log_factorial[n] - log_factorial - log_factorial[::-1]
 
 

@@ -147,9 +147,7 @@ def assign(
         steps, reason = entry.ceiling, Reason.UNSURE
     else:
         steps, reason = steps_for(difficulty.score + entry.shift, entry, buckets), Reason.ESTIMATED
-    return Estimate(
-        task=task, difficulty=difficulty, bucket=bucket_of(steps, buckets), max_steps=steps, reason=reason
-    )
+    return Estimate(task=task, difficulty=difficulty, bucket=bucket_of(steps, buckets), max_steps=steps, reason=reason)
 
 
 def steps_for(score: float, entry: TaskPolicy, buckets: tuple[BucketSteps, ...]) -> int:

@@ -24,9 +24,7 @@ class Tree:
     @property
     def leaves(self) -> tuple[float, ...]:
         """Values of the leaves."""
-        return tuple(
-            value for feature, value in zip(self.feature, self.value, strict=True) if feature == LEAF
-        )
+        return tuple(value for feature, value in zip(self.feature, self.value, strict=True) if feature == LEAF)
 
 
 _Split: TypeAlias = "tuple[int, float, _Node, _Node]"
