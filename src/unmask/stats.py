@@ -245,7 +245,8 @@ def _binomial_cdf(n: int, q: float) -> Floats:
 def _log_choose(n: int) -> Floats:
     """Return the logarithms of how many ways there are to choose k = 0 .. n of n."""
     log_factorial: Floats = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, n + 1)))))
-    return log_factorial[n] - log_factorial - log_factorial[::-1]
+    log_choose: Floats = log_factorial[n] - log_factorial - log_factorial[::-1]
+    return log_choose
 
 
 def _resampled_means(rows: Floats, rng: np.random.Generator, resamples: int) -> Floats:

@@ -68,6 +68,10 @@ def _command(args: argparse.Namespace) -> Callable[[argparse.Namespace, Tools], 
             from unmask.cli.workshop import run_train
 
             command = run_train
+        case "tune":
+            from unmask.cli.tune import run_tune
+
+            command = run_tune
         case _:
             from unmask.cli.workshop import run_bench
 

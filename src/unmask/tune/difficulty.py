@@ -151,7 +151,8 @@ def _targets(learnt: Sequence[ItemRuns], entry: TaskPolicy, seed: int) -> npt.ND
     enough = [item.sufficient(entry.ceiling) for item in learnt]
     high = np.log2([max(budget or entry.ceiling, entry.floor) for budget in enough])
     low = np.log2([_below(item, 2.0**top) for item, top in zip(learnt, high, strict=True)])
-    return high - np.random.default_rng(seed).random(len(learnt)) * (high - low)
+    needed: npt.NDArray[np.float64] = high - np.random.default_rng(seed).random(len(learnt)) * (high - low)
+    return needed
 
 
 def _below(item: ItemRuns, budget: float) -> float:

@@ -129,7 +129,7 @@ def collect(records: Iterable[ItemRecord], split: Split, *, model: str, model_di
         drawn = split_of_digest(item.item)
         if drawn is not split:
             raise SplitError(
-                f"Item {item.item} is of the split {drawn}, allowed: {split} alone. Keep each split in a file of its own."
+                f"Item {item.item} is of the split {drawn}, allowed: {split} alone. Keep splits in files of their own."
             )
         first = grids.setdefault(item.task, item)
         if item.budgets != first.budgets:
