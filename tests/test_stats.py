@@ -15,6 +15,7 @@ from unmask.stats import (
     NotEnoughData,
     bootstrap_mean,
     bounded_mean,
+    clopper_pearson,
     paired_difference,
     percentile_interval,
     ratio_interval,
@@ -26,6 +27,9 @@ Method = Callable[[list[float], float], IntervalResult]
 
 METHODS: dict[str, Method] = {
     "wilson": lambda values, confidence: wilson(sum(value > 0.5 for value in values), len(values), confidence),
+    "clopper_pearson": lambda values, confidence: clopper_pearson(
+        sum(value > 0.5 for value in values), len(values), confidence
+    ),
     "bounded_mean": bounded_mean,
     "bootstrap_mean": lambda values, confidence: bootstrap_mean(values, SEED, confidence=confidence, resamples=200),
     "paired_difference": lambda values, confidence: paired_difference(
@@ -115,6 +119,53 @@ def test_wilson_refuses_impossible_counts(successes: int, n: int) -> None:
     """More successes than trials, or fewer than none, raises."""
     with pytest.raises(ValueError, match="successes"):
         wilson(successes, n)
+
+
+@pytest.mark.parametrize(
+    ("successes", "n", "low", "high"),
+    [
+        (0, 1, 0.0, 0.975),
+        (8, 10, 0.4439045376923585, 0.9747892736731666),
+        (10, 10, 0.6915028921812392, 1.0),
+        (0, 381, 0.0, 0.009635441),
+        (3, 1000, 0.0006190999316495713, 0.008742023238478303),
+        (500, 1000, 0.4685491729717889, 0.531450827028208),
+        (37, 99999, 0.0002605297115084682, 0.0005099656604545796),
+    ],
+)
+def test_clopper_pearson_matches_the_beta_quantiles(successes: int, n: int, low: float, high: float) -> None:
+    """The ends are those of the beta distribution, for few values and for many."""
+    result = interval(clopper_pearson(successes, n))
+
+    assert result.low == pytest.approx(low, abs=1e-8)
+    assert result.high == pytest.approx(high, abs=1e-8)
+
+
+@given(st.integers(0, 60), st.integers(1, 60), st.sampled_from([0.8, 0.95, 0.99]))
+def test_clopper_pearson_is_the_tail(successes: int, n: int, confidence: float) -> None:
+    """At its upper end as few successes are seen exactly as often as it may be wrong."""
+    successes = min(successes, n - 1)
+    high = interval(clopper_pearson(successes, n, confidence)).high
+    tail = sum(math.comb(n, k) * high**k * (1 - high) ** (n - k) for k in range(successes + 1))
+
+    assert tail == pytest.approx((1 - confidence) / 2)
+
+
+@given(st.integers(0, 300), st.integers(1, 300))
+def test_clopper_pearson_is_wider_than_wilson(successes: int, n: int) -> None:
+    """What covers always is no narrower than what covers on average."""
+    successes = min(successes, n)
+    exact, average = interval(clopper_pearson(successes, n)), interval(wilson(successes, n))
+
+    assert exact.high >= average.high or successes > n / 2
+    assert exact.low <= average.low or successes < n / 2
+
+
+@pytest.mark.parametrize(("successes", "n"), [(-1, 5), (6, 5), (0, -1)])
+def test_clopper_pearson_refuses_impossible_counts(successes: int, n: int) -> None:
+    """More successes than trials, or fewer than none, raises."""
+    with pytest.raises(ValueError, match="successes"):
+        clopper_pearson(successes, n)
 
 
 @given(st.integers(0, 200), st.integers(1, 200))

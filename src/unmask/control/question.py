@@ -36,7 +36,7 @@ _WORDS: Mapping[str, QuestionKind] = MappingProxyType(
             (QuestionKind.WHICH, "which"),
             (QuestionKind.HOW, "how"),
             (QuestionKind.WHY, "why"),
-            (QuestionKind.WHETHER, "is are was were does did has have they so"),
+            (QuestionKind.WHETHER, "is are was were does did has have they"),
             (QuestionKind.TELL, "tell name speak say describe explain recall remember"),
             (QuestionKind.FOLLOW_UP, "and also then"),
             (QuestionKind.COMMAND, "sort order put add sum compute fill complete extract read return write give start"),
@@ -60,11 +60,11 @@ _STEMS = (
     ("왜", QuestionKind.WHY),
     ("말해", QuestionKind.TELL),
     ("알려", QuestionKind.TELL),
-    ("그리고", QuestionKind.FOLLOW_UP),
     ("정렬", QuestionKind.COMMAND),
     ("더해", QuestionKind.COMMAND),
     ("채워", QuestionKind.COMMAND),
     ("추출", QuestionKind.COMMAND),
+    ("그리고", QuestionKind.FOLLOW_UP),
 )
 """Korean words carry endings, so their stems are looked for."""
 
