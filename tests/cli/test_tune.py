@@ -24,6 +24,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for split in SPLITS:
         count = 1000 if split is Split.CALIBRATE else 60
         write_runs(folder / split, records_of(split, count), model="tiny", model_digest="m")
+    for name, split, count in (("small", Split.TUNE, 40), ("small-calibrate", Split.CALIBRATE, 20)):
+        write_runs(folder / name, records_of(split, count), model="tiny", model_digest="m")
     return folder
 
 
@@ -52,23 +54,26 @@ def test_difficulty_writes_an_estimator_and_a_report(folder: Path) -> None:
 
 
 def test_difficulty_for_people_is_a_table(folder: Path) -> None:
-    """Task types that stay at their ceiling are shown as such, and with none other the exit code is 3."""
-    ended = difficulty(folder, "--alpha", "0.05", "--limits", "sort=2:16")
-    too_few = difficulty(folder, calibrate="few")
-    write_runs(folder / "few", records_of(Split.CALIBRATE, 20), model="tiny", model_digest="m")
-    none = difficulty(folder, calibrate="few")
-    as_json = difficulty(folder, "--json", calibrate="few")
+    """Losses and steps saved, and what an estimate costs."""
+    ended = difficulty(folder, "--alpha", "0.05", "--limits", "sort=2:16", tune="small")
 
     assert ended.code == 0
     assert "mean steps" in ended.out
     assert "µs a request" in ended.err
-    assert too_few.code == 3
-    assert "cannot be read" in too_few.err
-    assert none.code == 3
-    assert "20 items, at least 1000 needed" in none.err
-    assert "ceiling" in none.out
-    (task,) = json.loads(as_json.out)["tasks"]
-    assert (task["shift"], task["test"]) == (None, None)
+
+
+@pytest.mark.parametrize("argv", [(), ("--json",)])
+def test_too_few_items_are_3(folder: Path, argv: tuple[str, ...]) -> None:
+    """Where no task type has enough data all stay at their ceiling, and a script learns that."""
+    ended = difficulty(folder, *argv, tune="small", calibrate="small-calibrate")
+
+    assert ended.code == 3
+    assert "20 items, at least 1000 needed" in ended.err
+    if argv:
+        (task,) = json.loads(ended.out)["tasks"]
+        assert (task["shift"], task["test"]) == (None, None)
+    else:
+        assert "ceiling" in ended.out
 
 
 @pytest.mark.parametrize(

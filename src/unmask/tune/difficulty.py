@@ -4,7 +4,8 @@ What it is for is few steps at a bounded loss, not a small error of the score. S
 several models are fitted, gradient boosting to different quantiles of log2 of the
 fewest sufficient budget, and beside them a constant, which gives every request the
 same. Each is judged by cross-validation: with its shift lowered as far as the loss
-allows, how many steps are taken. The constant stays unless a model takes fewer.
+allows, how many steps are taken. The constant stays unless a model takes clearly
+fewer.
 """
 
 import math
@@ -24,6 +25,8 @@ from unmask.tune.item_runs import ItemRuns
 from unmask.tune.shift import check_grid, count_lost, last_safe, runs_at, shifts
 
 BINS = 5
+LEAST_GAIN = 0.02
+"""Share of the constant's steps that a model has to save; by using up the loss allowed even chance saves a little."""
 MIN_TRAINED = 50
 """Items right at the ceiling below which there is nothing to learn from."""
 
@@ -88,8 +91,9 @@ def train_task(
             Candidate(quantile=quantile, mean_steps=_judge(learnt, entry, buckets, recipe, quantile))
             for quantile in (None, *recipe.quantiles)
         )
-        # The first of equals: the constant.
-        chosen = min(candidates, key=lambda candidate: candidate.mean_steps).quantile
+        constant, *models = candidates
+        best = min(models, key=lambda candidate: candidate.mean_steps)
+        chosen = best.quantile if best.mean_steps < (1 - LEAST_GAIN) * constant.mean_steps else None
     return Trained(
         model=_model(fit(learnt, entry, chosen, recipe), items),
         n=len(items),

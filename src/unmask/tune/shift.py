@@ -16,6 +16,7 @@ time. Nothing is assumed of how the loss changes with the shift.
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TypeAlias
 
 from unmask.control.difficulty import Difficulty, TaskModel, assign
@@ -132,6 +133,7 @@ def last_safe(counts: Iterable[int], right: int, alpha: float) -> tuple[list[int
     return taken, []
 
 
+@lru_cache(maxsize=1 << 12)
 def upper_bound(lost: int, right: int) -> float:
     """Return the 97.5 % Clopper-Pearson upper bound of a loss, 1 without any item."""
     match clopper_pearson(lost, right, CONFIDENCE):
