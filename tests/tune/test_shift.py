@@ -30,9 +30,9 @@ BY_DIGITS = make_model(*(stump("digits", digits + 0.5, 0.0, 0.25) for digits in 
 ENTRY = make_entry(alpha=0.02)
 
 
-def found(**changes: float) -> Calibrated:
+def found(*, alpha: float = 0.02) -> Calibrated:
     """Calibrate on items that the model knows well."""
-    result = calibrate(runs_of(Split.CALIBRATE, 1000).items, BY_DIGITS, make_entry(**changes), BUCKETS)
+    result = calibrate(runs_of(Split.CALIBRATE, 1000).items, BY_DIGITS, make_entry(alpha=alpha), BUCKETS)
     assert isinstance(result, Calibrated)
     return result
 
