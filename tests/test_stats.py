@@ -15,6 +15,7 @@ from unmask.stats import (
     NotEnoughData,
     bootstrap_mean,
     bounded_mean,
+    clopper_pearson,
     difference_interval,
     paired_difference,
     percentile_interval,
@@ -27,6 +28,9 @@ Method = Callable[[list[float], float], IntervalResult]
 
 METHODS: dict[str, Method] = {
     "wilson": lambda values, confidence: wilson(sum(value > 0.5 for value in values), len(values), confidence),
+    "clopper_pearson": lambda values, confidence: clopper_pearson(
+        sum(value > 0.5 for value in values), len(values), confidence
+    ),
     "bounded_mean": bounded_mean,
     "bootstrap_mean": lambda values, confidence: bootstrap_mean(values, SEED, confidence=confidence, resamples=200),
     "paired_difference": lambda values, confidence: paired_difference(
@@ -116,6 +120,54 @@ def test_wilson_refuses_impossible_counts(successes: int, n: int) -> None:
     """More successes than trials, or fewer than none, raises."""
     with pytest.raises(ValueError, match="successes"):
         wilson(successes, n)
+
+
+@pytest.mark.parametrize(
+    ("successes", "n", "low", "high"),
+    [
+        (0, 1, 0.0, 0.975),
+        (8, 10, 0.4439045376923585, 0.9747892736731666),
+        (10, 10, 0.6915028921812392, 1.0),
+        (0, 381, 0.0, 1 - 0.025 ** (1 / 381)),
+        (3, 1000, 0.0006190999316495713, 0.008742023238478303),
+        (500, 1000, 0.4685491729717889, 0.531450827028208),
+        (37, 99999, 0.0002605297115084682, 0.0005099656604545796),
+    ],
+)
+def test_clopper_pearson_matches_the_beta_quantiles(successes: int, n: int, low: float, high: float) -> None:
+    """The ends are those of the beta distribution, for few values and for many."""
+    result = interval(clopper_pearson(successes, n))
+
+    assert result.low == pytest.approx(low, abs=1e-8)
+    assert result.high == pytest.approx(high, abs=1e-8)
+
+
+@given(st.integers(0, 60), st.integers(1, 60), st.sampled_from([0.8, 0.95, 0.99]))
+def test_clopper_pearson_is_the_tail(successes: int, n: int, confidence: float) -> None:
+    """At its upper end as few successes are seen exactly as often as it may be wrong."""
+    successes = min(successes, n - 1)
+    high = interval(clopper_pearson(successes, n, confidence)).high
+    tail = sum(math.comb(n, k) * high**k * (1 - high) ** (n - k) for k in range(successes + 1))
+
+    assert tail == pytest.approx((1 - confidence) / 2)
+
+
+@pytest.mark.parametrize("rate", [0.003, 0.02, 0.1, 0.37, 0.5, 0.95])
+@pytest.mark.parametrize("n", [5, 40, 300])
+def test_clopper_pearson_covers_every_rate(rate: float, n: int) -> None:
+    """Summed over everything that may be seen, it covers at least as often as it says, and each end does."""
+    results = [interval(clopper_pearson(k, n)) for k in range(n + 1)]
+    chances = [math.comb(n, k) * rate**k * (1 - rate) ** (n - k) for k in range(n + 1)]
+
+    assert sum(chance for chance, result in zip(chances, results, strict=True) if result.low <= rate) >= 0.975 - 1e-9
+    assert sum(chance for chance, result in zip(chances, results, strict=True) if result.high >= rate) >= 0.975 - 1e-9
+
+
+@pytest.mark.parametrize(("successes", "n"), [(-1, 5), (6, 5), (0, -1)])
+def test_clopper_pearson_refuses_impossible_counts(successes: int, n: int) -> None:
+    """More successes than trials, or fewer than none, raises."""
+    with pytest.raises(ValueError, match="successes"):
+        clopper_pearson(successes, n)
 
 
 @given(st.integers(0, 200), st.integers(1, 200))

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from unmask.tasks.draw import draw_in_split
-from unmask.tasks.item import Difficulty, Item, Split, failed, question_of, split_of
+from unmask.tasks.item import Difficulty, Item, Split, failed, question_of, split_of, split_of_digest
 from unmask.tasks.phrasing import draw_phrasing
 from unmask.types import Message, Role
 
@@ -23,6 +23,13 @@ def test_splits_are_seventy_ten_ten_ten() -> None:
     for split in Split:
         share = 0.7 if split is Split.TRAIN else 0.1
         assert abs(counts[split] / n - share) < 4.5 * (share * (1 - share) / n) ** 0.5
+
+
+def test_digest_tells_the_split() -> None:
+    """A record with an item's digest needs nothing else to be put into its split."""
+    for number in range(100):
+        item = make_item(f"form {number}")
+        assert split_of_digest(item.digest) is split_of(item.canonical)
 
 
 def test_a_form_never_changes_its_split() -> None:

@@ -1,1 +1,1 @@
-"""Tests of `unmask.tune`."""
+"""Behaviour of `unmask.tune`."""

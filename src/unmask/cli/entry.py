@@ -76,6 +76,10 @@ def _command(args: argparse.Namespace) -> Callable[[argparse.Namespace, Tools], 
             from unmask.cli.curve import run_curve
 
             command = run_curve
+        case "tune":
+            from unmask.cli.tune import run_tune
+
+            command = run_tune
         case _:
             from unmask.cli.workshop import run_bench
 

@@ -36,6 +36,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_train(commands)
     _add_bench(commands)
     _add_curve(commands)
+    _add_tune(commands)
     return parser
 
 
@@ -168,6 +169,46 @@ def _add_curve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     curve.add_argument("--resume", action="store_true", help="go on with the run that the folder holds")
     curve.add_argument("--seed", type=_whole(), default=0, metavar="N", help="of items, order, resampling (default 0)")
     _add_json(curve)
+
+
+def _add_tune(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    tune = _command(commands, "tune", "Fit to measurements what budgets rest on.")
+    parts = tune.add_subparsers(dest="part", required=True, metavar="PART")
+    difficulty = _command(
+        parts,
+        "difficulty",
+        "Train a difficulty estimator and find how far budgets may fall. Needs runs of items at every budget, each "
+        "split in a file of its own; exits with 3 when no task type has enough of them.",
+    )
+    for split, use in (("tune", "trained on"), ("calibrate", "the shifts are found on"), ("test", "reported on")):
+        difficulty.add_argument(
+            f"--{split}", type=Path, required=True, metavar="FILE", help=f"runs of the {split} split: {use}"
+        )
+    difficulty.add_argument("--out", type=Path, required=True, metavar="FILE", help="where the estimator goes")
+    difficulty.add_argument(
+        "--alpha", type=_number(0, 1), default=0.01, metavar="X", help="largest loss allowed (default 0.01)"
+    )
+    difficulty.add_argument(
+        "--buckets", type=_whole(1), nargs="+", metavar="N", help="steps of each bucket (default: the largest budgets)"
+    )
+    difficulty.add_argument(
+        "--limits",
+        action="append",
+        default=[],
+        metavar="TASK=FLOOR:CEILING",
+        help="fewest and most steps of a task type (default: the budgets' ends)",
+    )
+    difficulty.add_argument("--seed", type=_whole(0), default=0, metavar="N", help="of fitting (default 0)")
+    _add_json(difficulty)
+    classifier = _command(
+        parts, "classifier", "Measure how often the task type of a prompt is told right, by kind of prompt."
+    )
+    classifier.add_argument(
+        "--items", type=_whole(10), default=1000, metavar="N", help="prompts of each kind (default 1000)"
+    )
+    classifier.add_argument("--out", type=Path, metavar="FILE", help="write the measured reliability")
+    classifier.add_argument("--seed", type=_whole(), default=0, metavar="N", help="of the prompts (default 0)")
+    _add_json(classifier)
 
 
 def _command(

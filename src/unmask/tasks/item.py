@@ -22,8 +22,12 @@ class Split(StrEnum):
 
 def split_of(canonical: str) -> Split:
     """Return the split that the hash of a canonical form falls into."""
-    bucket = int.from_bytes(hashlib.sha256(canonical.encode()).digest()[:4]) % 10
-    match bucket:
+    return split_of_digest(hashlib.sha256(canonical.encode()).hexdigest())
+
+
+def split_of_digest(digest: str) -> Split:
+    """Return the split of an item by its `Item.digest`: records tell which one they are from."""
+    match int(digest[:8], 16) % 10:
         case 7:
             return Split.TUNE
         case 8:
