@@ -1,0 +1,84 @@
+"""Where policies, difficulty and task types come from, as protocols: a server may be without any of them."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from unmask.policy.policy import Policy
+from unmask.tasks.formats import AnswerFormat
+from unmask.types import Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActivePolicy:
+    """A policy that is approved and in force, with the digest that was approved."""
+
+    policy: Policy
+    digest: str
+
+
+class PolicySource(Protocol):
+    """Knows which policy is in force for a model."""
+
+    def active_policy(self, model: str, model_digest: str) -> ActivePolicy | None:
+        """Return the approved policy of these very weights, if there is one.
+
+        Asked once a request, on the event loop, so it answers from memory.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """How hard a request looks before its first step.
+
+    Attributes:
+        score: log2 of the denoise steps a canvas of it seems to need, before the policy's shift.
+        bin: difficulty bin of its task type, from 0 for the easiest.
+        is_sure: whether the estimator has seen requests like it.
+        features: what the score was made from, by name.
+    """
+
+    score: float
+    bin: int
+    is_sure: bool
+    features: tuple[tuple[str, float], ...] = ()
+
+
+class Estimator(Protocol):
+    """Estimates difficulty in tens of microseconds."""
+
+    def estimate(self, messages: tuple[Message, ...], task: str, answer_format: AnswerFormat | None) -> Estimate | None:
+        """Estimate a request; nothing where the estimator does not know its task type."""
+        ...
+
+
+class EstimatorSource(Protocol):
+    """Holds estimators by their digest, which is how a policy names the one it was calibrated with."""
+
+    def estimator(self, digest: str) -> Estimator | None:
+        """Return the estimator of a digest, if it is here; asked once a request."""
+        ...
+
+
+class Classifier(Protocol):
+    """Tells task types from prompts."""
+
+    def classify(self, messages: tuple[Message, ...]) -> str | None:
+        """Return a prompt's task type, or nothing where it is unsure."""
+        ...
+
+
+class NoPolicies:
+    """The source of a server without approved policies."""
+
+    def active_policy(self, model: str, model_digest: str) -> ActivePolicy | None:  # noqa: ARG002 - the protocol's
+        """Return nothing."""
+        return None
+
+
+class NoEstimators:
+    """The source of a server without estimators."""
+
+    def estimator(self, digest: str) -> Estimator | None:  # noqa: ARG002 - the protocol's
+        """Return nothing."""
+        return None
