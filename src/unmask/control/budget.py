@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import assert_never
 
 from unmask.backend import ModelInfo, Request
 from unmask.control.asked import MAX_TOTAL_STEPS, SERVICE_CLASS, Asked
@@ -189,6 +190,8 @@ def _by_estimate(policy: Policy, entry: TaskPolicy, service_class: ClassPolicy, 
             return sizes[max(fitting if is_size else fitting - 1, 0)]
         case Preference.QUALITY:
             return max(sizes[min(fitting + (not estimate.is_sure), last)], entry.default)
+        case _:
+            assert_never(service_class.prefers)
 
 
 def _total(service_class: ClassPolicy, request: Request, model: ModelInfo, steps: int) -> int | None:
