@@ -1,1 +1,1 @@
-"""The request's story around a backend: task type, difficulty, budget, exit rule, and the controls that keep it honest."""
+"""The request's story around a backend: task type, difficulty, budget, exit rule, and the controls behind it."""

@@ -72,7 +72,7 @@ class RecordBook:
             is_lost = False
         except OSError as error:
             self._lost(str(error))
-        except Exception:
+        except Exception:  # noqa: BLE001 - a lost record is no reason to stop keeping others
             _LOG.exception("a record could not be made and is lost")
         with self._lock:
             self._waiting -= 1

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from unmask.backend import ModelInfo, Request
 from unmask.control.asked import MAX_TOTAL_STEPS, SERVICE_CLASS, Asked
-from unmask.control.sources import ActivePolicy, Estimate
+from unmask.control.sources import FIXED_POLICY, ActivePolicy, Estimate, short_digest
 from unmask.errors import InvalidRequestError
 from unmask.policy.policy import (
     DEFAULT_TASK,
@@ -20,11 +20,6 @@ from unmask.policy.policy import (
     TaskPolicy,
 )
 from unmask.types import Bucket, ExitPlan, ExitRule, Mode, StepBudget, StrategyChoice
-
-FIXED_POLICY = "fixed"
-"""Name of what holds where no policy is approved: the client's budget or the model's default, and no exit."""
-SHORT_DIGEST = 12
-"""Characters of a policy's digest that answers and lists show."""
 
 
 class BudgetSource(StrEnum):
@@ -77,7 +72,7 @@ class Assignment:
     @property
     def policy_name(self) -> str:
         """Short digest of the policy, or ``fixed``."""
-        return FIXED_POLICY if self.policy is None else self.policy[:SHORT_DIGEST]
+        return FIXED_POLICY if self.policy is None else short_digest(self.policy)
 
     @property
     def fails_at_cap(self) -> bool:
@@ -189,7 +184,8 @@ def _by_estimate(policy: Policy, entry: TaskPolicy, service_class: ClassPolicy, 
             is_size = fitting <= last and math.isclose(sizes[fitting], needed)
             return sizes[max(fitting if is_size else fitting - 1, 0)]
         case Preference.QUALITY:
-            return max(sizes[min(fitting + (not estimate.is_sure), last)], entry.default)
+            # What the estimator has seen nothing like may need anything.
+            return max(sizes[min(fitting, last)], entry.default) if estimate.is_sure else entry.ceiling
         case _:
             assert_never(service_class.prefers)
 

@@ -53,8 +53,7 @@ class AnswerCheck:
         """Judge an answer; never raises."""
         try:
             return self._has_form(text) and (self.task is None or self.task.verify(self.messages, text).passed)
-        except Exception:
-            # A verifier that breaks the engine's thread would take every request with it.
+        except Exception:  # noqa: BLE001 - one that broke the engine's thread would take every request with it
             _LOG.exception("a verifier failed; its answer counts as failed")
             return False
 

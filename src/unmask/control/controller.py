@@ -1,56 +1,27 @@
 """Decides what each request is given before a backend has it, and keeps what is to be learnt once it has ended."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
-from random import Random
 
 from unmask.backend import Generation, ModelInfo, Request
 from unmask.control.admitted import Admitted
 from unmask.control.asked import TASK, Asked
-from unmask.control.book import Kept, RecordBook
-from unmask.control.budget import FIXED_POLICY, SHORT_DIGEST, assign
+from unmask.control.book import Kept
+from unmask.control.budget import assign
 from unmask.control.check import make_check
 from unmask.control.controls import draw_control
 from unmask.control.ended import Ended
 from unmask.control.errors import BudgetSpentError
+from unmask.control.parts import ControlParts
 from unmask.control.records import ControlRecord
-from unmask.control.sources import (
-    ActivePolicy,
-    Classifier,
-    Estimate,
-    EstimatorSource,
-    NoEstimators,
-    NoPolicies,
-    PolicySource,
-)
+from unmask.control.sources import FIXED_POLICY, ActivePolicy, Estimate
 from unmask.errors import InvalidRequestError
 from unmask.metrics.control import ControlEnd, ControlInstruments
 from unmask.policy.policy import DEFAULT_TASK, Policy
 from unmask.tasks.formats import AnswerFormat
 from unmask.tasks.registry import all_tasks
 from unmask.types import ExitReason
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ControlParts:
-    """What a controller is made of; without any of it, budgets are fixed.
-
-    Attributes:
-        policies: which policy is in force.
-        estimators: the difficulty estimators that policies name.
-        classifier: tells the task types of requests that name none.
-        default_task: what a request's task type is if it names none; the classifier is then not asked.
-        book: where records go; without one no controls are drawn, for nobody would learn from them.
-        draw: uniform numbers from 0 up to but without 1, of which a control run is drawn.
-    """
-
-    policies: PolicySource = field(default_factory=NoPolicies)
-    estimators: EstimatorSource = field(default_factory=NoEstimators)
-    classifier: Classifier | None = None
-    default_task: str | None = None
-    book: RecordBook | None = None
-    draw: Callable[[], float] = field(default_factory=lambda: Random(0).random)
 
 
 class Controller:
@@ -126,10 +97,11 @@ class Controller:
         if admitted.assignment.is_control:
             self._instruments.control_ended(admitted.model.name, ControlEnd.UNFINISHED)
 
-    def policy_name(self, model: ModelInfo) -> str:
-        """Return the short digest of a model's policy, or ``fixed``."""
-        active = self.policy_of(model)
-        return FIXED_POLICY if active is None else active.digest[:SHORT_DIGEST]
+    def policy_names(self, models: Iterable[ModelInfo]) -> Iterator[tuple[str, str]]:
+        """Yield models with the short digest of their policy, or ``fixed``."""
+        for model in models:
+            active = self.policy_of(model)
+            yield model.name, FIXED_POLICY if active is None else active.short_digest
 
     def notes(self, models: Iterable[ModelInfo]) -> tuple[str, ...]:
         """Say for which models no policy is approved."""
@@ -137,20 +109,12 @@ class Controller:
             f"{model.name}: no approved policy: fixed budgets" for model in models if self.policy_of(model) is None
         )
 
-    def close(self) -> None:
-        """Write the records that wait."""
-        if self._parts.book is not None:
-            self._parts.book.close()
-
     def _task(self, request: Request, asked: Asked, model: ModelInfo, active: ActivePolicy | None) -> str:
         if asked.task is not None:
-            of_policy = () if active is None else tuple(entry.task for entry in active.policy.tasks)
-            known = dict.fromkeys((*model.tasks, *of_policy, DEFAULT_TASK))
+            known = known_tasks(model, active)
             if asked.task not in known:
                 raise InvalidRequestError(TASK, asked.task, ", ".join(known), "Leave it out, or send default.")
             return asked.task
-        if self._parts.default_task is not None:
-            return self._parts.default_task
         # Without a policy nothing depends on it.
         if active is None or self._parts.classifier is None:
             return DEFAULT_TASK
@@ -187,3 +151,9 @@ class Controller:
     def _failure_kept(self, model: str, kept: Kept) -> None:
         if kept.record is not None:
             self._instruments.exit_failed(model)
+
+
+def known_tasks(model: ModelInfo, active: ActivePolicy | None) -> tuple[str, ...]:
+    """Return the task types that a request to a model may name."""
+    of_policy = () if active is None else tuple(entry.task for entry in active.policy.tasks)
+    return tuple(dict.fromkeys((*model.tasks, *of_policy, DEFAULT_TASK)))

@@ -81,9 +81,9 @@ def _last_byte(path: Path) -> bytes:
 def _locked(path: Path) -> Iterator[None]:
     """Keep other processes out for as long as the block runs."""
     try:
-        import fcntl
+        import fcntl  # noqa: PLC0415 - not made for every platform
     except ModuleNotFoundError:
-        # Not made for every platform; there a folder is for one server.
+        # There a folder is for one server.
         yield
         return
     with path.open("ab") as file:

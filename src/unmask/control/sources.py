@@ -7,6 +7,16 @@ from unmask.policy.policy import Policy
 from unmask.tasks.formats import AnswerFormat
 from unmask.types import Message
 
+FIXED_POLICY = "fixed"
+"""Name of what holds where no policy is approved: the client's budget or the model's default, and no exit."""
+SHORT_DIGEST = 12
+"""Characters of a policy's digest that answers and lists show."""
+
+
+def short_digest(digest: str) -> str:
+    """Return a policy's digest as answers show it."""
+    return digest[:SHORT_DIGEST]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActivePolicy:
@@ -14,6 +24,17 @@ class ActivePolicy:
 
     policy: Policy
     digest: str
+
+    @property
+    def short_digest(self) -> str:
+        """The digest as answers show it."""
+        return short_digest(self.digest)
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """Names of its service classes, the default one first."""
+        default = self.policy.default_class
+        return (default, *(entry.name for entry in self.policy.classes if entry.name != default))
 
 
 class PolicySource(Protocol):
