@@ -92,7 +92,8 @@ def assign(
     """Give a request its budget.
 
     Steps or an effort that the client names are the budget; no estimate changes them. Else an adaptive task type goes
-    by the estimate, and everything else by the default of its task type. Whatever was assigned lies between floor and
+    by the estimate (without one, or with one that is unsure, a class that prefers quality gives the ceiling), and
+    everything else by the default of its task type. Whatever was assigned lies between floor and
     ceiling of the task type and under the caps of class, model and canvas, of which the caps win.
 
     Args:
@@ -163,12 +164,23 @@ def _budget(
         # A word is no number that could be refused: the most there is means the most that the class has.
         steps, source = min(_steps_of(policy, asked.bucket, request, model), cap), BudgetSource.EFFORT
     else:
-        known = estimate if entry.mode is BudgetMode.ADAPTIVE else None
-        source = BudgetSource.TASK if known is None else BudgetSource.ESTIMATE
-        wanted = entry.default if known is None else _by_estimate(policy, entry, service_class, known)
+        is_known = entry.mode is BudgetMode.ADAPTIVE and estimate is not None
+        source = BudgetSource.ESTIMATE if is_known else BudgetSource.TASK
+        wanted = _wanted(policy, entry, service_class, estimate)
         positions = request.canvas_length or model.default_canvas_length
         steps = min(max(wanted, entry.floor), entry.ceiling, cap, positions)
     return StepBudget(max_steps=steps, max_total_steps=_total(service_class, request, model, steps)), source
+
+
+def _wanted(policy: Policy, entry: TaskPolicy, service_class: ClassPolicy, estimate: Estimate | None) -> int:
+    """Return the steps that a task type's policy has for a request, floor, ceiling and caps aside."""
+    if entry.mode is BudgetMode.FIXED:
+        return entry.default
+    is_safe = service_class.prefers is Preference.QUALITY
+    if is_safe and (estimate is None or not estimate.is_sure):
+        # What the estimator has seen nothing like may need anything.
+        return entry.ceiling
+    return entry.default if estimate is None else _by_estimate(policy, entry, service_class, estimate)
 
 
 def _by_estimate(policy: Policy, entry: TaskPolicy, service_class: ClassPolicy, estimate: Estimate) -> int:
@@ -184,8 +196,7 @@ def _by_estimate(policy: Policy, entry: TaskPolicy, service_class: ClassPolicy, 
             is_size = fitting <= last and math.isclose(sizes[fitting], needed)
             return sizes[max(fitting if is_size else fitting - 1, 0)]
         case Preference.QUALITY:
-            # What the estimator has seen nothing like may need anything.
-            return max(sizes[min(fitting, last)], entry.default) if estimate.is_sure else entry.ceiling
+            return max(sizes[min(fitting, last)], entry.default)
         case _:
             assert_never(service_class.prefers)
 

@@ -15,7 +15,7 @@ from unmask.control.ended import Ended
 from unmask.control.errors import BudgetSpentError
 from unmask.control.parts import ControlParts
 from unmask.control.records import ControlRecord
-from unmask.control.sources import FIXED_POLICY, ActivePolicy, Estimate
+from unmask.control.sources import FIXED_POLICY, ActivePolicy, Classified, Estimate
 from unmask.errors import InvalidRequestError
 from unmask.metrics.control import ControlEnd, ControlInstruments
 from unmask.policy.policy import DEFAULT_TASK, Policy
@@ -67,8 +67,9 @@ class Controller:
             InvalidRequestError: there is no such task type or service class, or the class allows less.
         """
         active = self.policy_of(model)
-        task = self._task(request, asked, model, active)
-        estimate = None if active is None else self._estimate(active.policy, request, task, answer_format)
+        classified = self._classified(request, asked, model, active)
+        task = classified.task
+        estimate = None if active is None else self._estimate(active.policy, request, classified, answer_format)
         given = assign(active, request, asked, model, task=task, estimate=estimate)
         book = self._parts.book
         if book is not None and given.rule is not None and given.policy is not None:
@@ -109,24 +110,26 @@ class Controller:
             f"{model.name}: no approved policy: fixed budgets" for model in models if self.policy_of(model) is None
         )
 
-    def _task(self, request: Request, asked: Asked, model: ModelInfo, active: ActivePolicy | None) -> str:
+    def _classified(self, request: Request, asked: Asked, model: ModelInfo, active: ActivePolicy | None) -> Classified:
         if asked.task is not None:
             known = known_tasks(model, active)
             if asked.task not in known:
                 raise InvalidRequestError(TASK, asked.task, ", ".join(known), "Leave it out, or send default.")
-            return asked.task
+            return Classified(task=asked.task)
         # Without a policy nothing depends on it.
         if active is None or self._parts.classifier is None:
-            return DEFAULT_TASK
-        return self._parts.classifier.classify(request.messages) or DEFAULT_TASK
+            return Classified(task=DEFAULT_TASK)
+        return self._parts.classifier.classify(request.messages) or Classified(task=DEFAULT_TASK)
 
     def _estimate(
-        self, policy: Policy, request: Request, task: str, answer_format: AnswerFormat | None
+        self, policy: Policy, request: Request, classified: Classified, answer_format: AnswerFormat | None
     ) -> Estimate | None:
         if policy.difficulty is None:
             return None
         estimator = self._parts.estimators.estimator(policy.difficulty)
-        return None if estimator is None else estimator.estimate(request.messages, task, answer_format)
+        if estimator is None:
+            return None
+        return estimator.estimate(request, classified.task, answer_format, task_confidence=classified.confidence)
 
     def _keep(self, admitted: Admitted, generation: Generation, request_id: str) -> None:
         book, name = self._parts.book, admitted.model.name

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from unmask.backend import Request
 from unmask.policy.policy import Policy
 from unmask.tasks.formats import AnswerFormat
 from unmask.types import Message
@@ -55,7 +56,7 @@ class Estimate:
     Attributes:
         score: log2 of the denoise steps a canvas of it seems to need, before the policy's shift.
         bin: difficulty bin of its task type, from 0 for the easiest.
-        is_sure: whether the estimator has seen requests like it.
+        is_sure: whether the estimator has seen requests like it, and it is of the task type it was taken for.
         features: what the score was made from, by name.
     """
 
@@ -68,8 +69,17 @@ class Estimate:
 class Estimator(Protocol):
     """Estimates difficulty in tens of microseconds."""
 
-    def estimate(self, messages: tuple[Message, ...], task: str, answer_format: AnswerFormat | None) -> Estimate | None:
-        """Estimate a request; nothing where the estimator does not know its task type."""
+    def estimate(
+        self, request: Request, task: str, answer_format: AnswerFormat | None, *, task_confidence: float = 1.0
+    ) -> Estimate | None:
+        """Estimate a request; nothing where the estimator does not know its task type.
+
+        Args:
+            request: in the client's words.
+            task: its task type.
+            answer_format: the form that its answer is to have.
+            task_confidence: how sure it is that the request is of its task type; 1 where the client said so.
+        """
         ...
 
 
@@ -81,10 +91,18 @@ class EstimatorSource(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Classified:
+    """A task type, and from 0 to 1 how sure it is that a request is of it."""
+
+    task: str
+    confidence: float = 1.0
+
+
 class Classifier(Protocol):
     """Tells task types from prompts."""
 
-    def classify(self, messages: tuple[Message, ...]) -> str | None:
+    def classify(self, messages: tuple[Message, ...]) -> Classified | None:
         """Return a prompt's task type, or nothing where it is unsure."""
         ...
 
