@@ -8,15 +8,18 @@ import pytest
 from rich.console import Console
 
 from unmask.app.banner import EXAMPLE_PROMPT, curl_line, print_banner
+from unmask.control.sources import NoPolicies, PolicySource
 from unmask.tasks.domain import recognise
 from unmask.testing.builders import make_model
+from unmask.testing.policies import DIGEST, FakePolicies, make_active
 from unmask.types import Message, Role
 
 
-def banner(width: int = 60) -> str:
+def banner(width: int = 60, policies: PolicySource | None = None) -> str:
     """Return what is printed on a terminal of some width."""
     console = Console(file=io.StringIO(), width=width)
-    print_banner(console, "http://127.0.0.1:8000", (make_model("tiny"), make_model("nano", parameters=180_000)))
+    models = (make_model("tiny"), make_model("nano", parameters=180_000))
+    print_banner(console, "http://127.0.0.1:8000", models, policies or NoPolicies())
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -28,7 +31,16 @@ def test_banner_says_where_what_and_how() -> None:
     assert "http://127.0.0.1:8000\n" in text
     assert "tiny: 2.00 M parameters" in text
     assert "nano: 180 k parameters" in text
-    assert "no approved policy: fixed budgets" in text
+    assert text.count("no approved policy: fixed budgets") == 2
+
+
+def test_banner_names_the_policy() -> None:
+    """Of each model by itself: what one has the other may lack."""
+    lines = banner(200, FakePolicies(make_active())).splitlines()
+    (tiny,) = (number for number, line in enumerate(lines) if "tiny: " in line)
+
+    assert lines[tiny + 1].strip() == f"approved policy {DIGEST[:12]}: service classes interactive, batch"
+    assert "no approved policy" in lines[tiny + 3]
 
 
 @pytest.mark.parametrize("width", [20, 60, 300])
