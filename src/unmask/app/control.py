@@ -7,6 +7,7 @@ from random import Random
 from unmask.control.book import RecordBook
 from unmask.control.parts import ControlParts
 from unmask.control.records import RecordFolder
+from unmask.errors import ConfigError
 
 
 def record_folder(environ: Mapping[str, str]) -> Path:
@@ -20,6 +21,10 @@ def control_parts(folder: Path, draw_seed: Callable[[], int]) -> ControlParts:
     """Return what a server has: records in a folder, and no policy, as none is approved.
 
     Raises:
-        OSError: the folder is there and cannot be read.
+        ConfigError: the folder is there and cannot be read.
     """
-    return ControlParts(book=RecordBook(RecordFolder(folder)), draw=Random(draw_seed()).random)
+    try:
+        book = RecordBook(RecordFolder(folder))
+    except OSError as error:
+        raise ConfigError(f"records of control runs cannot be read from {folder}: {error.strerror}") from error
+    return ControlParts(book=book, draw=Random(draw_seed()).random)

@@ -64,6 +64,10 @@ def _command(args: argparse.Namespace) -> Callable[[argparse.Namespace, Tools], 
             from unmask.cli.models import run_models
 
             command = run_models
+        case "controls":
+            from unmask.cli.controls import run_controls
+
+            command = run_controls
         case "train":
             from unmask.cli.workshop import run_train
 
