@@ -23,7 +23,7 @@ from unmask.errors import (
     WeightsError,
 )
 
-COMMANDS = ("serve", "config", "generate", "examples", "models", "train", "bench")
+COMMANDS = ("serve", "config", "generate", "examples", "models", "controls", "train", "bench")
 
 
 @pytest.mark.parametrize(
