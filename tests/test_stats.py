@@ -18,6 +18,7 @@ from unmask.stats import (
     paired_difference,
     percentile_interval,
     ratio_interval,
+    weighted_rate,
     wilson,
 )
 

@@ -153,10 +153,8 @@ async def test_client_names_type_and_class(site: Site) -> None:
     service_class = error(await site.chat(diffusion={"service_class": "bulk"}), 400)
 
     assert (named["task"], named["service_class"], named["steps_allocated"]) == ("sort", "batch", 16)
-    assert task == (
-        "diffusion.task",
-        "diffusion.task is 'sorting', allowed: arithmetic, sort, default. Leave it out, or send default.",
-    )
+    assert task[0] == "diffusion.task"
+    assert "'sorting', allowed: arithmetic, sort, default." in task[1]
     assert service_class[0] == "diffusion.service_class"
     assert "allowed: interactive, batch" in service_class[1]
 
@@ -273,8 +271,7 @@ async def test_abandoned_control_is_counted(tmp_path: Path) -> None:
     """A control whose backend fails has no full run."""
     site = Site(tmp_path, lambda: 0.0)
     site.backend._script = lambda request, _: [RuntimeError("broken")]
-    with pytest.raises(RuntimeError):
-        await site.chat()
+    assert (await site.chat()).status_code == 500
     async with site.client() as client:
         metrics = (await client.get("/metrics")).text
     site.book.close()

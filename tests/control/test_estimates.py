@@ -74,7 +74,7 @@ def test_person_overrules_a_verifier() -> None:
 def test_weighted_estimate_covers_the_truth() -> None:
     """Young controls are drawn at 20 %, later ones at 5 %, when 3 % are misjudged and no longer 9 %.
 
-    Of all requests 4.5 % are; counting controls alike would say 6.4 %. Of 200 intervals of 95 % about 190 hold the truth.
+    Of all requests 4.5 % are; counting controls alike would say 6.4 %. About 190 of 200 intervals hold the truth.
     """
     rng = Random(5)
     covered, estimates = 0, list[float]()
