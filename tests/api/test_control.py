@@ -15,7 +15,7 @@ from unmask.backend import CommitEvent, DoneEvent, ExitRecord, Request
 from unmask.control.book import RecordBook
 from unmask.control.parts import ControlParts
 from unmask.control.records import RecordFolder
-from unmask.control.sources import Estimate
+from unmask.control.sources import Estimate, no_policy
 from unmask.policy.policy import AtCap, BudgetMode, ControlPolicy
 from unmask.testing.builders import make_generation, make_usage
 from unmask.testing.policies import (
@@ -140,7 +140,7 @@ async def test_policy_may_be_approved_and_withdrawn_meanwhile(site: Site) -> Non
         assert (await client.get("/health")).json()["notes"] == []
     assert (fixed["policy"], fixed["exit_reason"], promoted["policy"]) == ("fixed", "max_steps", DIGEST[:12])
     assert (models[0]["policy"], models[0]["service_classes"]) == ("fixed", [])
-    assert notes == ["tiny: no approved policy: fixed budgets"]
+    assert notes == [no_policy("tiny")]
     assert (entry["policy"], entry["service_classes"]) == (DIGEST[:12], ["interactive", "batch"])
     assert entry["tasks"] == ["arithmetic", "sort", "default"]
     assert f'unmask_policy_info{{digest="{DIGEST[:12]}",model="tiny"}} 1.0' in metrics

@@ -10,12 +10,13 @@ from tests.api.client import CHAT, chat_body, client_of, make_app
 from tests.metrics.reading import parse
 from unmask.api.running import Running
 from unmask.backend import EngineState
+from unmask.control.sources import no_policy
 from unmask.metrics.exposition import OPENMETRICS, TEXT
 from unmask.testing.fake_backend import FakeBackend
 from unmask.testing.waiting import until
 
 PROBES = ("/health", "/health/ready", "/health/live")
-NOTES = [f"{name}: no approved policy: fixed budgets" for name in ("tiny", "nano")]
+NOTES = [no_policy(name) for name in ("tiny", "nano")]
 STOPPED = ("engine of tiny has stopped",)
 
 

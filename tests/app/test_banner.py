@@ -36,11 +36,11 @@ def test_banner_says_where_what_and_how() -> None:
 
 def test_banner_names_the_policy() -> None:
     """Of each model by itself: what one has the other may lack."""
-    lines = banner(200, FakePolicies(make_active())).splitlines()
-    (tiny,) = (number for number, line in enumerate(lines) if "tiny: " in line)
+    text = banner(200, FakePolicies(make_active()))
 
-    assert lines[tiny + 1].strip() == f"approved policy {DIGEST[:12]}: service classes interactive, batch"
-    assert "no approved policy" in lines[tiny + 3]
+    assert f"  tiny: approved policy {DIGEST[:12]}, service classes interactive, batch\n" in text
+    assert "  nano: no approved policy: fixed budgets" in text
+    assert "tiny: no approved policy" not in text
 
 
 @pytest.mark.parametrize("width", [20, 60, 300])

@@ -18,7 +18,7 @@ from unmask.control.controller import Controller
 from unmask.control.errors import BudgetSpentError
 from unmask.control.parts import ControlParts
 from unmask.control.records import RecordFolder
-from unmask.control.sources import Estimate
+from unmask.control.sources import Estimate, no_policy
 from unmask.errors import InvalidRequestError
 from unmask.metrics.control import ControlInstruments
 from unmask.metrics.exposition import expose
@@ -124,7 +124,7 @@ def test_without_a_policy_nobody_is_asked(tmp_path: Path) -> None:
     assert found.request == Request(model="tiny", messages=found.request.messages)
     assert (found.assignment.task, found.assignment.estimate) == ("default", None)
     assert bench.admit(task="sort").assignment.task == "sort"
-    assert bench.control.notes((MODEL,)) == ("tiny: no approved policy: fixed budgets",)
+    assert bench.control.notes((MODEL,)) == (no_policy("tiny"),)
     assert list(bench.control.policy_names((MODEL,))) == [("tiny", "fixed")]
 
 

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from collections.abc import Iterator
 
 from rich.console import Console
 
@@ -22,7 +23,8 @@ def print_banner(console: Console, url: str, models: tuple[ModelInfo, ...], poli
             markup=False,
             soft_wrap=True,
         )
-        console.print(f"    {_policy_line(model, policies)}", highlight=False, markup=False, soft_wrap=True)
+        for line in _policy_lines(model, policies):
+            console.print(f"  {line}", highlight=False, markup=False, soft_wrap=True)
     console.print("\nTry:", highlight=False)
     # Whole, however narrow the terminal: a wrapped line cannot be pasted.
     console.print(curl_line(url, models[0].name), highlight=False, markup=False, soft_wrap=True)
@@ -37,11 +39,11 @@ def curl_line(url: str, model: str) -> str:
     )
 
 
-def _policy_line(model: ModelInfo, policies: PolicySource) -> str:
+def _policy_lines(model: ModelInfo, policies: PolicySource) -> Iterator[str]:
     active = policies.active_policy(model.name, model.digest)
-    if active is None:
-        return "no approved policy: fixed budgets (the client's, or the model's default), no early exit"
-    return f"approved policy {active.short_digest}: service classes {', '.join(active.class_names)}"
+    if active is not None:
+        yield f"{model.name}: approved policy {active.short_digest}, service classes {', '.join(active.class_names)}"
+    yield from policies.notes(model.name, model.digest)
 
 
 def _count(parameters: int) -> str:

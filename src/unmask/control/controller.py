@@ -105,10 +105,8 @@ class Controller:
             yield model.name, FIXED_POLICY if active is None else active.short_digest
 
     def notes(self, models: Iterable[ModelInfo]) -> tuple[str, ...]:
-        """Say for which models no policy is approved."""
-        return tuple(
-            f"{model.name}: no approved policy: fixed budgets" for model in models if self.policy_of(model) is None
-        )
+        """Say what whoever runs the server should know of its policies, first of all where there is none."""
+        return tuple(note for model in models for note in self._parts.policies.notes(model.name, model.digest))
 
     def _classified(self, request: Request, asked: Asked, model: ModelInfo, active: ActivePolicy | None) -> Classified:
         if asked.task is not None:

@@ -48,6 +48,10 @@ class PolicySource(Protocol):
         """
         ...
 
+    def notes(self, model: str, model_digest: str) -> tuple[str, ...]:
+        """Say what whoever runs the server should know: that no policy is approved, or how it was."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
@@ -113,6 +117,15 @@ class NoPolicies:
     def active_policy(self, model: str, model_digest: str) -> ActivePolicy | None:  # noqa: ARG002 - the protocol's
         """Return nothing."""
         return None
+
+    def notes(self, model: str, model_digest: str) -> tuple[str, ...]:  # noqa: ARG002 - the protocol's
+        """Say so."""
+        return (no_policy(model),)
+
+
+def no_policy(model: str) -> str:
+    """Return what is said aloud of a model without an approved policy."""
+    return f"{model}: no approved policy: fixed budgets (the client's, or the model's default), no early exit"
 
 
 class NoEstimators:

@@ -5,7 +5,7 @@ from typing import Any
 
 from unmask.backend import Request
 from unmask.control.budget import Assignment
-from unmask.control.sources import ActivePolicy, Classified, Estimate, Estimator
+from unmask.control.sources import ActivePolicy, Classified, Estimate, Estimator, no_policy
 from unmask.policy.policy import (
     DEFAULT_TASK,
     AtCap,
@@ -106,6 +106,10 @@ class FakePolicies:
     def active_policy(self, model: str, model_digest: str) -> ActivePolicy | None:  # noqa: ARG002 - the protocol's
         """Return the policy for the model it is of."""
         return self.active if model == self._model else None
+
+    def notes(self, model: str, model_digest: str) -> tuple[str, ...]:
+        """Say where there is none."""
+        return () if self.active_policy(model, model_digest) else (no_policy(model),)
 
 
 class FakeEstimator:
