@@ -20,6 +20,7 @@ from unmask.stats import (
     paired_difference,
     percentile_interval,
     ratio_interval,
+    weighted_rate,
     wilson,
 )
 
@@ -318,3 +319,37 @@ def test_difference_of_two_groups() -> None:
     assert result == difference_interval(left, right, SEED)
     assert isinstance(difference_interval([1.0] * 9, [0.0, 1.0] * 9, SEED), NotEnoughData)
     assert isinstance(difference_interval([1.0] * 20, [0.0] * 20, SEED), NotEnoughData)
+
+
+def test_weighted_rate_of_equal_probabilities_is_wilson() -> None:
+    """Weights that are all the same change nothing."""
+    assert weighted_rate([True, False, False], [0.05] * 3) == wilson(1, 3)
+    assert isinstance(weighted_rate([], []), NotEnoughData)
+
+
+def test_weighted_rate_counts_each_unit_for_those_it_stands_for() -> None:
+    """One drawn with a tenth of the probability stands for ten; the interval is that of fewer units."""
+    found = weighted_rate([True, False, False], [0.1, 1.0, 1.0])
+
+    assert isinstance(found, Interval)
+    assert found.estimate == pytest.approx(10 / 12)
+    least = wilson(5, 6)
+    assert isinstance(least, Interval)
+    # Kish: 12 ** 2 / 102 is about 1.4 units.
+    assert least.width < found.width < 1
+
+
+def test_weighted_rate_of_nothing_seen_has_width() -> None:
+    """No event among units of unequal weights is no proof that there is none."""
+    found = weighted_rate([False] * 400, [0.2, 0.05] * 200)
+
+    assert isinstance(found, Interval)
+    assert (found.estimate, found.low) == (0, 0)
+    assert 0.01 < found.high < 0.02
+
+
+@pytest.mark.parametrize("probabilities", [[0.5], [0.5, 0.0], [0.5, 1.5], [0.5, float("nan")]])
+def test_weighted_rate_refuses_what_is_no_probability(probabilities: list[float]) -> None:
+    """Each unit has one, above 0."""
+    with pytest.raises(ValueError, match="probabilit"):
+        weighted_rate([True, False], probabilities)

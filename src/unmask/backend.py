@@ -16,6 +16,7 @@ from unmask.types import (
     Mode,
     Outcome,
     Precision,
+    ProgressSignal,
     Sampling,
     StepBudget,
     StepTrace,
@@ -187,10 +188,12 @@ class ExitRecord:
         steps: denoise steps the request takes with the exit: its own, or what they would have been.
         text: its answer with the exit. Where the rule only observed, each canvas has the draft it would have stopped
             at, behind the context of the full run.
+        signals: what its rule read at the step that met it, by signal; of the last canvas where several were stopped.
     """
 
     steps: int
     text: str
+    signals: tuple[tuple[ProgressSignal, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ Which one to use:
 ==========================================  ======================
 pass or fail                                `wilson`
 the same, where a promise rests on the end  `clopper_pearson`
+the same, drawn with unequal probabilities  `weighted_rate`
 values in [0, 1]                            `bounded_mean`
 means of anything else                      `bootstrap_mean`
 two arms on the same items                  `paired_difference`
@@ -69,12 +70,43 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> IntervalResult:
         raise ValueError(msg)
     if n == 0:
         return _too_few(0, 1)
+    return _wilson(successes / n, n, confidence)
+
+
+def weighted_rate(
+    successes: Sequence[bool], probabilities: Sequence[float], confidence: float = 0.95
+) -> IntervalResult:
+    """Return the interval of a rate among units that were drawn with known, unequal probabilities.
+
+    The estimate is Hájek's: every unit counts the inverse of the probability it was drawn with, and the sum of these
+    weights stands for the number of units there are. The interval is Wilson's with the effective number of units of
+    Kish, (sum of weights)^2 / sum of squared weights, in place of their number, as Korn and Graubard (1998) do for
+    rare events in surveys. With equal probabilities it is `wilson`'s.
+    """
+    _check_confidence(confidence)
+    if len(successes) != len(probabilities):
+        msg = f"a probability for each unit, got {len(successes)!r} units and {len(probabilities)!r} probabilities"
+        raise ValueError(msg)
+    if not all(0 < probability <= 1 for probability in probabilities):
+        msg = f"probabilities must lie in (0, 1], got {min(probabilities)!r} to {max(probabilities)!r}"
+        raise ValueError(msg)
+    if not successes:
+        return _too_few(0, 1)
+    if min(probabilities) == max(probabilities):
+        return wilson(sum(successes), len(successes), confidence)
+    weights = 1 / _floats(probabilities)
+    hits = np.asarray(successes, dtype=bool)
+    # Counts at the ends are exact, as whether a rate is 0 or 1 matters.
+    rate = 0.0 if not hits.any() else 1.0 if hits.all() else float(weights[hits].sum() / weights.sum())
+    return _wilson(rate, float(weights.sum() ** 2 / (weights**2).sum()), confidence)
+
+
+def _wilson(rate: float, n: float, confidence: float) -> Interval:
     z = _z(confidence)
-    rate = successes / n
     centre = (rate + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
-    low = 0.0 if successes == 0 else centre - half
-    high = 1.0 if successes == n else centre + half
+    low = 0.0 if rate == 0 else centre - half
+    high = 1.0 if rate == 1 else centre + half
     return _around(rate, low, high)
 
 

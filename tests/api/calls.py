@@ -6,7 +6,8 @@ from typing import Any
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
-from tests.api.client import fixed_chance, make_app
+from tests.api.client import NOW, fixed_chance, make_app
+from unmask.api.admission import admit
 from unmask.api.body import body_limits
 from unmask.api.call import Call, Delivery
 from unmask.api.chat_choice import CHAT_SHAPE
@@ -17,6 +18,10 @@ from unmask.api.text_choice import TEXT_SHAPE
 from unmask.backend import Backend, Request
 from unmask.clock import Clock
 from unmask.config import Settings
+from unmask.control.budget import BudgetSource
+from unmask.control.controller import Controller
+from unmask.control.parts import ControlParts
+from unmask.metrics.control import ControlInstruments
 from unmask.metrics.generations import GenerationInstruments
 from unmask.testing.builders import make_model
 from unmask.types import Message, Role, Sampling
@@ -52,7 +57,14 @@ def make_call(
         "echoes": tuple(echoes or [""] * len(requests)),
         "delivery": delivery,
     }
-    return Call(**(fields | changes))
+    call = Call(**(fields | changes))
+    return call if call.admitted else admit(call, make_control())
+
+
+def make_control(parts: ControlParts | None = None) -> Controller:
+    """Return a controller; by default one without a policy."""
+    instruments = ControlInstruments(CollectorRegistry(), ["tiny"], BudgetSource)
+    return Controller(parts or ControlParts(), instruments, now=lambda: NOW, new_id=lambda: "id")
 
 
 def app_of(
@@ -70,6 +82,7 @@ def app_of(
         endpoint = GenerateEndpoint(
             backend=backend,
             running=running,
+            control=make_control(),
             instruments=GenerationInstruments(CollectorRegistry(), ["tiny"]),
             chance=fixed_chance(clock),
             body_limits=body_limits(Settings()),

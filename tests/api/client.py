@@ -16,6 +16,7 @@ from unmask.api.running import Running
 from unmask.backend import Backend
 from unmask.clock import Clock
 from unmask.config import Settings
+from unmask.control.parts import ControlParts
 from unmask.testing.fake_backend import FakeBackend
 from unmask.testing.manual_clock import ManualClock
 
@@ -36,6 +37,7 @@ def fixed_chance(clock: Clock | None = None) -> Chance:
 def make_app(
     backend: Backend | None = None,
     *,
+    parts: ControlParts | None = None,
     settings: Settings | None = None,
     running: Running | None = None,
     registry: CollectorRegistry | None = None,
@@ -48,6 +50,7 @@ def make_app(
         settings or Settings(),
         running or Running(100),
         fixed_chance(clock),
+        parts=parts,
         registry=registry,
         pace=pace,
     )

@@ -63,6 +63,11 @@ async def test_answer_is_a_chat_completion() -> None:
                 "verify": "skipped",
                 "bucket": None,
                 "policy": "fixed",
+                "task": "default",
+                "service_class": None,
+                "difficulty": None,
+                "budget_source": "model",
+                "control": False,
             },
         },
     }

@@ -19,6 +19,7 @@ from unmask.api.call import Call, Delivery
 from unmask.api.event_stream import StreamPace
 from unmask.api.running import Running
 from unmask.backend import Backend, CommitEvent, DoneEvent, Event, Request
+from unmask.control.asked import Asked
 from unmask.errors import ContextLengthError, QueueFullError, UnknownModelError
 from unmask.testing.builders import make_generation, make_usage
 from unmask.testing.scripted_backend import Line, ScriptedBackend
@@ -101,7 +102,7 @@ async def test_completion_without_echo_begins_with_its_text() -> None:
 
 async def test_headers_of_a_stream() -> None:
     """Nobody on the way may keep or hold back events; steps are not known yet."""
-    response = await post(speaker(), make_call(delivery=Delivery.COMMITTED, bucket=Bucket.L))
+    response = await post(speaker(), make_call(delivery=Delivery.COMMITTED, asked=Asked(bucket=Bucket.L)))
 
     assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
     assert response.headers["cache-control"] == "no-cache"

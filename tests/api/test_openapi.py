@@ -30,6 +30,7 @@ from unmask.api.openapi import with_request_schemas
 from unmask.api.seeds import LARGEST_SEED
 from unmask.api.translate import to_call
 from unmask.api.validate import validate_chat, validate_completion
+from unmask.control.asked import Asked
 from unmask.errors import InvalidRequestError, QueueFullError
 from unmask.testing.builders import make_model
 from unmask.testing.fake_backend import FakeBackend
@@ -125,6 +126,7 @@ TRUE: tuple[dict[str, Any], ...] = (
     json_schema({"type": "integer"}, strict=False),
     {"diffusion": {"strategy": "entropy_bound", "threshold": 1.5}, "repetition_penalty": 1.0, "top_k": -1},
     {"diffusion": {"strategy": None, "threshold": 1}},
+    {"diffusion": {"early_exit": True, "task": "sort", "service_class": "batch"}},
 )
 FALSE: tuple[dict[str, Any], ...] = (
     {"n": 0},
@@ -144,7 +146,9 @@ FALSE: tuple[dict[str, Any], ...] = (
     {"diffusion": {"max_steps": 33}},
     {"diffusion": {"canvas_length": 12}},
     {"diffusion": {"min_steps": 2}},
-    {"diffusion": {"early_exit": True}},
+    {"diffusion": {"early_exit": 1}},
+    {"diffusion": {"task": ""}},
+    {"diffusion": {"service_class": "a b"}},
     {"diffusion": {"stream": "snapshots"}},
     {"vllm_xargs": {"diffusion_canvas_length": 12}},
     {"stream_options": {"include_usage": True}},
@@ -269,7 +273,7 @@ def rich_call(delivery: Delivery, choices: int) -> Call:
         delivery=delivery,
         top_logprobs=2,
         include_usage=True,
-        bucket=Bucket.M,
+        asked=Asked(bucket=Bucket.M),
         service_tier="default",
     )
 

@@ -10,11 +10,13 @@ from tests.api.client import CHAT, chat_body, client_of, make_app
 from tests.metrics.reading import parse
 from unmask.api.running import Running
 from unmask.backend import EngineState
+from unmask.control.sources import no_policy
 from unmask.metrics.exposition import OPENMETRICS, TEXT
 from unmask.testing.fake_backend import FakeBackend
 from unmask.testing.waiting import until
 
 PROBES = ("/health", "/health/ready", "/health/live")
+NOTES = [no_policy(name) for name in ("tiny", "nano")]
 STOPPED = ("engine of tiny has stopped",)
 
 
@@ -29,7 +31,7 @@ async def probe(client: httpx.AsyncClient) -> tuple[list[int], dict[str, object]
 async def test_server_that_serves_is_live_and_ready() -> None:
     """All three say so."""
     async with client_of(make_app()) as client:
-        assert await probe(client) == ([200, 200, 200], {"live": True, "ready": True, "reasons": []})
+        assert await probe(client) == ([200, 200, 200], {"live": True, "ready": True, "reasons": [], "notes": NOTES})
 
 
 async def test_draining_server_is_live_and_not_ready() -> None:
@@ -39,7 +41,7 @@ async def test_draining_server_is_live_and_not_ready() -> None:
         running.begin_drain()
         found = await probe(client)
 
-    assert found == ([503, 503, 200], {"live": True, "ready": False, "reasons": ["draining"]})
+    assert found == ([503, 503, 200], {"live": True, "ready": False, "reasons": ["draining"], "notes": NOTES})
 
 
 async def test_full_server_is_live_and_ready_again_later() -> None:
@@ -54,7 +56,7 @@ async def test_full_server_is_live_and_ready_again_later() -> None:
         await call
         after = await probe(client)
 
-    assert full == ([503, 503, 200], {"live": True, "ready": False, "reasons": ["queue full"]})
+    assert full == ([503, 503, 200], {"live": True, "ready": False, "reasons": ["queue full"], "notes": NOTES})
     assert after[0] == [200, 200, 200]
 
 
@@ -64,7 +66,7 @@ async def test_engine_that_does_not_mend_itself_is_not_live(state: EngineState) 
     async with client_of(make_app(FakeBackend(state=state, problems=STOPPED))) as client:
         found = await probe(client)
 
-    assert found == ([503, 503, 503], {"live": False, "ready": False, "reasons": list(STOPPED)})
+    assert found == ([503, 503, 503], {"live": False, "ready": False, "reasons": list(STOPPED), "notes": NOTES})
 
 
 async def test_trouble_that_is_not_the_engines_leaves_the_server_live() -> None:

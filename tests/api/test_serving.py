@@ -12,6 +12,7 @@ from tests.api.client import client_of
 from unmask.api.call import Call
 from unmask.api.running import Running
 from unmask.backend import Backend, Request
+from unmask.control.asked import Asked
 from unmask.errors import QueueFullError
 from unmask.testing.scripted_backend import Line, ScriptedBackend
 from unmask.testing.speech import STEPS, speak
@@ -92,9 +93,18 @@ async def test_several_choices_say_what_each_cost() -> None:
     """Beside the usage of them all."""
     response = await post(saying("1", "12345678"), make_call(["a"] * 2))
 
+    given = {
+        "exit_reason": "converged",
+        "verify": "skipped",
+        "bucket": None,
+        "task": "default",
+        "difficulty": None,
+        "budget_source": "model",
+        "control": False,
+    }
     assert [choice["diffusion"] for choice in response.json()["choices"]] == [
-        {"steps_used": STEPS, "canvases": 1, "exit_reason": "converged", "verify": "skipped"},
-        {"steps_used": 2 * STEPS, "canvases": 2, "exit_reason": "converged", "verify": "skipped"},
+        {"steps_used": STEPS, "canvases": 1, **given},
+        {"steps_used": 2 * STEPS, "canvases": 2, **given},
     ]
     assert response.headers["x-unmask-steps"] == str(3 * STEPS)
 
@@ -115,7 +125,7 @@ async def test_verification_is_reported_and_never_an_error(verdict: Verification
 
 async def test_bucket_and_tier_are_told_where_they_were_asked_for() -> None:
     """And nowhere else."""
-    asked = await post(saying("1"), make_call(bucket=Bucket.XL, service_tier="flex"))
+    asked = await post(saying("1"), make_call(asked=Asked(bucket=Bucket.XL), service_tier="flex"))
     silent = await post(saying("1"), make_call())
 
     assert asked.headers["x-unmask-bucket"] == asked.json()["usage"]["diffusion"]["bucket"] == "XL"

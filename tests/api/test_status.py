@@ -28,6 +28,7 @@ from unmask.api.errors import (
 )
 from unmask.api.responses import error_response
 from unmask.api.status import STATUS, Status, status_of
+from unmask.control.errors import BudgetSpentError
 from unmask.errors import (
     CheckpointError,
     ConfigError,
@@ -60,6 +61,7 @@ ERRORS: tuple[tuple[UnmaskError, int, str, str], ...] = (
     (TargetTooLongError(9), 414, "invalid_request_error", "target_too_long"),
     (EncodingError("gzip"), 415, "invalid_request_error", "unsupported_encoding"),
     (HeadersTooLargeError(9, 9), 431, "invalid_request_error", "headers_too_large"),
+    (BudgetSpentError(9, "interactive", 16), 422, "invalid_request_error", "budget_spent"),
     (QueueFullError("m"), 429, "rate_limit_error", "queue_full"),
     (ClientGoneError("m"), 499, "invalid_request_error", "client_gone"),
     (StalledClientError(9), 499, "invalid_request_error", "client_gone"),

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from tests.api.calls import CHAT_CALLS, app_of, make_call
+from tests.api.calls import CHAT_CALLS, app_of, make_call, make_control
 from tests.api.client import client_of
 from unmask.api.call import Delivery
 from unmask.api.running import Running
@@ -81,6 +81,7 @@ async def test_time_after_an_event_of_a_stream_counts() -> None:
         call=make_call(delivery=Delivery.COMMITTED),
         backend=FakeBackend(),
         running=Running(1),
+        control=make_control(),
         request_id="req-1",
         stopwatch=Stopwatch(clock, 0),
     )

@@ -15,6 +15,7 @@ from unmask.api.seeds import choice_seeds
 from unmask.api.translate import to_call
 from unmask.api.validate import validate_chat, validate_completion
 from unmask.backend import Request
+from unmask.control.asked import Asked
 from unmask.errors import InvalidRequestError
 from unmask.tasks.formats import JsonObject
 from unmask.testing.builders import make_model
@@ -70,6 +71,9 @@ def test_every_field_arrives() -> None:
             "strategy": "entropy_bound",
             "threshold": 1.5,
             "stream": "snapshots",
+            "task": "sort",
+            "service_class": "batch",
+            "early_exit": False,
         },
     )
 
@@ -93,6 +97,7 @@ def test_every_field_arrives() -> None:
         delivery=Delivery.SNAPSHOTS,
         answer_format=JsonObject(),
         include_usage=True,
+        asked=Asked(task="sort", service_class="batch", max_steps=4, has_strategy=True, early_exit=False),
         service_tier="flex",
     )
 

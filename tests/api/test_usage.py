@@ -1,5 +1,6 @@
 """Behaviour of `unmask.api.usage`."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,7 +8,11 @@ import pytest
 from tests.api.calls import make_call
 from unmask.api.finished import FinishedChoice
 from unmask.api.usage import choice_diffusion, usage
+from unmask.control.asked import Asked
+from unmask.control.budget import BudgetSource
+from unmask.control.sources import Estimate
 from unmask.testing.builders import make_generation, make_usage
+from unmask.testing.policies import DIGEST, make_assignment, make_class
 from unmask.types import Bucket, ExitReason, Verification
 
 
@@ -29,7 +34,7 @@ def test_choices_are_added_up() -> None:
         choice(completion_tokens=9, steps_allocated=16, steps_used=4, canvases=1),
         choice(completion_tokens=1, steps_allocated=8, steps_used=3, canvases=2),
     )
-    found = usage(make_call(["a", "a"], bucket=Bucket.S), choices)
+    found = usage(make_call(["a", "a"], asked=Asked(bucket=Bucket.S)), choices)
 
     assert found == {
         "prompt_tokens": 7,
@@ -45,6 +50,11 @@ def test_choices_are_added_up() -> None:
             "verify": "skipped",
             "bucket": "S",
             "policy": "fixed",
+            "task": "default",
+            "service_class": None,
+            "difficulty": None,
+            "budget_source": "effort",
+            "control": False,
         },
     }
 
@@ -94,9 +104,47 @@ def test_no_step_is_no_division_by_nothing() -> None:
 
 def test_one_of_several_choices() -> None:
     """What tells choices apart."""
-    assert choice_diffusion(choice(PASS, steps_used=3, canvases=2, exit_reason=ExitReason.MAX_STEPS)) == {
+    given = make_assignment(
+        task="sort",
+        bucket=Bucket.M,
+        estimate=Estimate(score=2.123456, bin=3, is_sure=True),
+        source=BudgetSource.ESTIMATE,
+        is_control=True,
+    )
+    one = choice(PASS, steps_used=3, canvases=2, exit_reason=ExitReason.EARLY_EXIT)
+
+    assert choice_diffusion(one, given) == {
         "steps_used": 3,
         "canvases": 2,
-        "exit_reason": "max_steps",
+        "exit_reason": "early_exit",
         "verify": "pass",
+        "bucket": "M",
+        "task": "sort",
+        "difficulty": {"score": 2.1235, "bin": 3},
+        "budget_source": "estimate",
+        "control": True,
     }
+
+
+def test_choices_say_what_they_have_in_common() -> None:
+    """What differs is left to each; one control among them is told."""
+    call = make_call(["a", "b"])
+    first, second = call.admitted
+    service_class = make_class("batch")
+    given = {"service_class": service_class, "policy": DIGEST, "bucket": Bucket.S}
+    admitted = (
+        replace(first, assignment=make_assignment(task="sort", is_control=True, **given)),
+        replace(second, assignment=make_assignment(task="latin", source=BudgetSource.TASK, **given)),
+    )
+    found = usage(replace(call, admitted=admitted), (choice(), choice()))["diffusion"]
+
+    assert isinstance(found, dict)
+    assert {name: found[name] for name in ("bucket", "policy", "task", "service_class", "difficulty", "control")} == {
+        "bucket": "S",
+        "policy": DIGEST[:12],
+        "task": None,
+        "service_class": "batch",
+        "difficulty": None,
+        "control": True,
+    }
+    assert found["budget_source"] is None

@@ -8,16 +8,18 @@ import pytest
 from rich.console import Console
 
 from unmask.app.banner import EXAMPLE_PROMPT, curl_line, print_banner
+from unmask.control.sources import NoPolicies, PolicySource
 from unmask.tasks.domain import recognise
 from unmask.testing.builders import make_model
+from unmask.testing.policies import DIGEST, FakePolicies, make_active
 from unmask.types import Message, Precision, Role
 
 
-def banner(width: int = 60) -> str:
+def banner(width: int = 60, policies: PolicySource | None = None) -> str:
     """Return what is printed on a terminal of some width."""
     console = Console(file=io.StringIO(), width=width)
     nano = make_model("nano", parameters=180_000, precision=Precision.BFLOAT16)
-    print_banner(console, "http://127.0.0.1:8000", (make_model("tiny"), nano))
+    print_banner(console, "http://127.0.0.1:8000", (make_model("tiny"), nano), policies or NoPolicies())
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -29,7 +31,16 @@ def test_banner_says_where_what_and_how() -> None:
     assert "http://127.0.0.1:8000\n" in text
     assert "tiny: 2.00 M parameters in float32, context" in text
     assert "nano: 180 k parameters in bfloat16, context" in text
-    assert "no approved policy: fixed budgets" in text
+    assert text.count("no approved policy: fixed budgets") == 2
+
+
+def test_banner_names_the_policy() -> None:
+    """Of each model by itself: what one has the other may lack."""
+    text = banner(200, FakePolicies(make_active()))
+
+    assert f"  tiny: approved policy {DIGEST[:12]}, service classes interactive, batch\n" in text
+    assert "  nano: no approved policy: fixed budgets" in text
+    assert "tiny: no approved policy" not in text
 
 
 @pytest.mark.parametrize("width", [20, 60, 300])

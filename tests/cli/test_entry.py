@@ -33,6 +33,7 @@ COMMANDS = (
     "policy",
     "policy show",
     "policy submit",
+    "controls",
     "train",
     "bench",
 )

@@ -5,8 +5,10 @@ from types import MappingProxyType
 from typing import Any
 
 from unmask.api.completion_schema import MOST_ANSWERS
+from unmask.policy.policy import DEFAULT_TASK
 from unmask.tasks.formats import JsonSchema
 from unmask.tasks.schema_limits import InvalidSchemaError
+from unmask.testing.builders import make_model
 
 Body = Mapping[str, Any]
 
@@ -43,6 +45,11 @@ def value_of(body: Body, field: str) -> Any:  # noqa: ANN401 - as it is in the b
     return value
 
 
+def names_unknown(field: str, *known: str) -> Callable[[Body], bool]:
+    """Return what tells whether a field names something that the server has not."""
+    return lambda body: value_of(body, field) not in {None, *known}
+
+
 STEPS = differing("diffusion.max_steps", "num_denoising_steps", "vllm_xargs.diffusion_max_steps")
 BROKEN: Mapping[str, Callable[[Body], bool]] = MappingProxyType(
     {
@@ -56,6 +63,8 @@ BROKEN: Mapping[str, Callable[[Body], bool]] = MappingProxyType(
             "diffusion.canvas_length", "vllm_xargs.diffusion_canvas_length"
         ),
         "response_format.json_schema.schema": has_no_schema,
+        "diffusion.task": names_unknown("diffusion.task", *make_model().tasks, DEFAULT_TASK),
+        "diffusion.service_class": names_unknown("diffusion.service_class"),
     }
 )
 """What tells whether a body breaks such a rule, by the field that its error names."""

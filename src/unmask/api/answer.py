@@ -42,8 +42,8 @@ class Answer:
     def whole(self, choices: Sequence[FinishedChoice]) -> Json:
         """Write all of it."""
         written = [
-            self.with_diffusion(writer.whole(choice), choice)
-            for writer, choice in zip(self.writers(), choices, strict=True)
+            self.with_diffusion(writer.whole(choice), index, choice)
+            for index, (writer, choice) in enumerate(zip(self.writers(), choices, strict=True))
         ]
         return {**self._envelope(self.shape.whole, written), "usage": usage(self.call, choices)}
 
@@ -56,9 +56,11 @@ class Answer:
         """Write the chunk that says what the call has cost."""
         return {**self._envelope(self.shape.chunk, ()), "usage": usage(self.call, choices)}
 
-    def with_diffusion(self, written: Json, choice: FinishedChoice) -> Json:
+    def with_diffusion(self, written: Json, index: int, choice: FinishedChoice) -> Json:
         """Add what a finished choice has cost, where ``usage`` says it of several together only."""
-        return {**written, "diffusion": choice_diffusion(choice)} if len(self.call.requests) > 1 else written
+        if len(self.call.requests) == 1:
+            return written
+        return {**written, "diffusion": choice_diffusion(choice, self.call.admitted[index].assignment)}
 
     def _envelope(self, kind: str, choices: Sequence[Json]) -> Json:
         envelope: Json = {

@@ -46,7 +46,10 @@ from unmask.api.text_choice import TEXT_SHAPE
 from unmask.backend import Backend, ModelInfo
 from unmask.clock import SystemClock
 from unmask.config import Settings
+from unmask.control.controller import Controller
+from unmask.control.parts import ControlParts
 from unmask.errors import UnmaskError
+from unmask.metrics.control import PolicyCollector
 from unmask.metrics.measured import MeasuredBackend
 
 SEED_BITS = 63
@@ -82,6 +85,7 @@ def create_app(
     running: Running,
     chance: Chance,
     *,
+    parts: ControlParts | None = None,
     registry: CollectorRegistry | None = None,
     pace: StreamPace | None = None,
 ) -> FastAPI:
@@ -92,11 +96,14 @@ def create_app(
         settings: limits of what is taken.
         running: requests in flight, shared with whoever stops the server.
         chance: what differs from call to call.
+        parts: what budgets are given by; by default they are fixed.
         registry: where the metrics go; by default one of the application's own.
         pace: how long streams may be silent, or wait for a reader.
     """
     meters = make_meters(backend, running, registry or CollectorRegistry())
     measured = MeasuredBackend(backend, meters.generations, chance.clock)
+    control = Controller(parts or ControlParts(), meters.control, now=chance.now, new_id=chance.new_id)
+    PolicyCollector(meters.registry, lambda: control.policy_names(backend.models()))
     app = _Application(
         backend.models(),
         title="unmask",
@@ -117,6 +124,7 @@ def create_app(
     chat = GenerateEndpoint(
         backend=measured,
         running=running,
+        control=control,
         instruments=meters.generations,
         chance=chance,
         body_limits=body_limits(settings),
@@ -126,13 +134,13 @@ def create_app(
     )
     read_text = partial(read_completion, backend=backend, draw_seed=chance.draw_seed)
     _add_generating(app, chat, replace(chat, read=read_text, shape=TEXT_SHAPE))
-    _add_catalogue(app, Catalogue(backend=backend, started=int(chance.now())))
-    add_probes(app, Probes(backend=backend, running=running, registry=meters.registry))
+    _add_catalogue(app, Catalogue(backend=backend, control=control, started=int(chance.now())))
+    add_probes(app, Probes(backend=backend, running=running, control=control, registry=meters.registry))
     return app
 
 
 def _add_generating(app: FastAPI, chat: GenerateEndpoint, text: GenerateEndpoint) -> None:
-    refused = errors(400, 403, 404, 408, 413, 415, 429, 500, 503)
+    refused = errors(400, 403, 404, 408, 413, 415, 422, 429, 500, 503)
     models = chat.backend.models()
     app.post(
         "/v1/chat/completions",

@@ -10,21 +10,26 @@ from unmask.errors import InvalidRequestError
 from unmask.types import Bucket, StepBudget
 
 
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A number and the field that the client sent it in."""
+
+    param: str
+    value: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedBudget:
-    """What was asked for; ``None`` leaves it to the model."""
+    """What was asked for; ``None`` leaves it to the model.
+
+    Attributes:
+        steps: steps of a canvas in a number, which ``budget`` holds as well, and the field that they were sent in.
+    """
 
     budget: StepBudget | None
     canvas_length: int | None
     bucket: Bucket | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Named:
-    """A value and the field that the client sent it in."""
-
-    param: str
-    value: int
+    steps: Named | None = None
 
 
 def asked_budget(body: GeneratingBody, model: ModelInfo) -> AskedBudget:
@@ -53,12 +58,12 @@ def asked_budget(body: GeneratingBody, model: ModelInfo) -> AskedBudget:
     _check_least(options.min_steps, max_steps)
     silent = asked is None and options.max_total_steps is None
     budget = None if silent else StepBudget(max_steps=max_steps, max_total_steps=options.max_total_steps)
-    return AskedBudget(budget=budget, canvas_length=canvas_length, bucket=bucket)
+    return AskedBudget(budget=budget, canvas_length=canvas_length, bucket=bucket, steps=steps)
 
 
-def _agreed(*fields: tuple[str, int | None]) -> _Named | None:
+def _agreed(*fields: tuple[str, int | None]) -> Named | None:
     """Return the first field that is sent; a later one may only repeat it."""
-    sent = [_Named(param, value) for param, value in fields if value is not None]
+    sent = [Named(param, value) for param, value in fields if value is not None]
     for other in sent[1:]:
         if other.value != sent[0].value:
             raise InvalidRequestError(
@@ -70,7 +75,7 @@ def _agreed(*fields: tuple[str, int | None]) -> _Named | None:
     return sent[0] if sent else None
 
 
-def _check_canvas(canvas: _Named | None, model: ModelInfo) -> None:
+def _check_canvas(canvas: Named | None, model: ModelInfo) -> None:
     if canvas and canvas.value not in model.canvas_lengths:
         raise InvalidRequestError(
             canvas.param,
@@ -80,7 +85,7 @@ def _check_canvas(canvas: _Named | None, model: ModelInfo) -> None:
         )
 
 
-def _check_steps(steps: _Named | None, body: GeneratingBody, model: ModelInfo) -> None:
+def _check_steps(steps: Named | None, body: GeneratingBody, model: ModelInfo) -> None:
     if steps is None:
         return
     if body.reasoning_effort is not None:

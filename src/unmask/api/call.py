@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from unmask.backend import ModelInfo, Request
+from unmask.control.admitted import Admitted
+from unmask.control.asked import Asked
 from unmask.tasks.formats import AnswerFormat
-from unmask.types import Bucket
 
 
 class Delivery(StrEnum):
@@ -25,7 +26,8 @@ class Call:
         echoes: text that a choice begins with before anything is generated, one per choice.
         answer_format: what every choice is verified against; ``None`` asks nothing of it.
         include_usage: whether a stream ends with what it cost.
-        bucket: the budget tier that the client asked for by its effort, if it did.
+        asked: what the client says of the budget of all its choices.
+        admitted: the requests with the budgets they were given, once they were; one per request.
         service_tier: the tier to name in the answer; ``None`` where the client named none.
     """
 
@@ -35,5 +37,6 @@ class Call:
     delivery: Delivery = Delivery.WHOLE
     answer_format: AnswerFormat | None = None
     include_usage: bool = False
-    bucket: Bucket | None = None
+    asked: Asked = Asked()
+    admitted: tuple[Admitted, ...] = ()
     service_tier: str | None = None

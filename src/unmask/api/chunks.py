@@ -36,7 +36,7 @@ class Chunks:
             case DoneEvent():
                 choice = self._answer.finish(event.generation)
                 self._finished[index] = choice
-                return self._chunk(self._answer.with_diffusion(self._writers[index].closing(choice), choice))
+                return self._chunk(self._answer.with_diffusion(self._writers[index].closing(choice), index, choice))
             case _:
                 assert_never(event)
 

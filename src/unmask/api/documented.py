@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from unmask.backend import PieceState
+from unmask.control.budget import BudgetSource
 from unmask.types import Bucket, ExitReason, FinishReason, Precision, Verification
 
 _EXACT = ConfigDict(extra="forbid")
@@ -48,6 +49,15 @@ class TextLogprobs(BaseModel):
     text_offset: list[int] = Field(description="Characters of the choice before each token, any echo included.")
 
 
+class Difficulty(BaseModel):
+    """How hard a request looked before its first step."""
+
+    model_config = _EXACT
+
+    score: float = Field(description="Log2 of the denoise steps a canvas seems to need.")
+    bin: int = Field(description="Difficulty bin, from 0 for the easiest.")
+
+
 class ChoiceDiffusion(BaseModel):
     """What one of several choices cost."""
 
@@ -57,6 +67,11 @@ class ChoiceDiffusion(BaseModel):
     canvases: int
     exit_reason: ExitReason
     verify: Verification
+    bucket: Bucket | None
+    task: str
+    difficulty: Difficulty | None
+    budget_source: BudgetSource
+    control: bool
 
 
 class AnswerMessage(BaseModel):
@@ -142,8 +157,13 @@ class DiffusionUsage(BaseModel):
     tokens_per_step: float
     exit_reason: ExitReason | Literal["mixed"]
     verify: Verification
-    bucket: Bucket | None
-    policy: Literal["fixed"]
+    bucket: Bucket | None = Field(description="The budget tier, where choices share one.")
+    policy: str = Field(description="Short digest of the policy, or `fixed`.")
+    task: str | None = Field(description="The task type, where choices share one.")
+    service_class: str | None = Field(description="Null where no policy is approved.")
+    difficulty: Difficulty | None = Field(description="Where it was estimated and choices share it.")
+    budget_source: BudgetSource | None = Field(description="What the budget was taken from, where choices share it.")
+    control: bool = Field(description="Whether a choice was a control run, which takes its whole budget.")
 
 
 class AnswerUsage(BaseModel):
@@ -246,7 +266,9 @@ class ModelEntry(BaseModel):
     max_steps: int = Field(description="The most denoise steps a request may allow one canvas.")
     default_steps: int
     default_max_tokens: int
-    tasks: list[str]
+    tasks: list[str] = Field(description="Task types that `diffusion.task` may name.")
+    service_classes: list[str] = Field(description="Of the policy, the default one first; none without a policy.")
+    policy: str = Field(description="Short digest of the approved policy in force, or `fixed`.")
 
 
 class ModelList(BaseModel):
@@ -266,6 +288,7 @@ class Health(BaseModel):
     live: bool
     ready: bool
     reasons: list[str]
+    notes: list[str] = Field(description="What is worth knowing and keeps no request out, such as a missing policy.")
 
 
 class ErrorFields(BaseModel):

@@ -7,6 +7,7 @@ from functools import partial
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
+from unmask.api.admission import admit
 from unmask.api.answer import Answer
 from unmask.api.body import BodyLimits, parse_object, read_body
 from unmask.api.call import Call, Delivery
@@ -21,6 +22,7 @@ from unmask.api.serving import Serving
 from unmask.api.shape import AnswerShape
 from unmask.api.stopwatch import Stopwatch
 from unmask.backend import Backend, Generation
+from unmask.control.controller import Controller
 from unmask.metrics.generations import GenerationInstruments
 
 ReadCall = Callable[[dict[str, object]], Call]
@@ -32,6 +34,7 @@ class GenerateEndpoint:
     """Answers one of the generating endpoints: reads, checks, generates, writes.
 
     Attributes:
+        control: gives requests their budgets.
         read: what the endpoint's bodies mean.
         shape: what its answers look like.
         pace: how long its streams may be silent.
@@ -39,6 +42,7 @@ class GenerateEndpoint:
 
     backend: Backend
     running: Running
+    control: Controller
     instruments: GenerationInstruments
     chance: Chance
     body_limits: BodyLimits
@@ -51,13 +55,14 @@ class GenerateEndpoint:
         # Here so that no body is read in vain; serving checks again, for others arrive while this one is read.
         self.running.check()
         raw = await read_body(http.headers, http.receive, self.body_limits)
-        call = self.read(parse_object(raw))
+        call = admit(self.read(parse_object(raw)), self.control)
         state = http.scope["state"]
         state[STOPWATCH] = stopwatch = Stopwatch(self.chance.clock, state["arrived"])
         serving = Serving(
             call=call,
             backend=self.backend,
             running=self.running,
+            control=self.control,
             request_id=state["request_id"],
             stopwatch=stopwatch,
         )

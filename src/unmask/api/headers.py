@@ -1,6 +1,7 @@
 """Headers that say how a call was served."""
 
 from unmask.api.call import Call
+from unmask.api.common import common
 from unmask.api.stopwatch import Stopwatch
 
 STEPS = "x-unmask-steps"
@@ -11,4 +12,5 @@ OVERHEAD = "x-unmask-overhead-ms"
 def answer_headers(call: Call, stopwatch: Stopwatch) -> dict[str, str]:
     """Return what is known of every answer once its headers go out."""
     headers = {OVERHEAD: f"{stopwatch.overhead_s() * 1000:.3f}"}
-    return headers if call.bucket is None else {**headers, BUCKET: call.bucket.value}
+    bucket = common(admitted.assignment.bucket for admitted in call.admitted)
+    return headers if bucket is None else {**headers, BUCKET: bucket.value}

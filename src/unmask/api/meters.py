@@ -6,6 +6,8 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 
 from unmask.api.running import Running
 from unmask.backend import Backend
+from unmask.control.budget import BudgetSource
+from unmask.metrics.control import ControlInstruments
 from unmask.metrics.generations import GenerationInstruments
 from unmask.metrics.http import HttpInstruments
 from unmask.metrics.identity import register_identity
@@ -19,6 +21,7 @@ class Meters:
     registry: CollectorRegistry
     http: HttpInstruments
     generations: GenerationInstruments
+    control: ControlInstruments
 
 
 def make_meters(backend: Backend, running: Running, registry: CollectorRegistry) -> Meters:
@@ -34,4 +37,5 @@ def make_meters(backend: Backend, running: Running, registry: CollectorRegistry)
     LoadCollector(registry, backend.load)
     register_identity(registry, models)
     ProcessCollector(registry=registry)
-    return Meters(registry=registry, http=http, generations=generations)
+    control = ControlInstruments(registry, [model.name for model in models], BudgetSource)
+    return Meters(registry=registry, http=http, generations=generations, control=control)

@@ -12,6 +12,7 @@ from unmask.api.documented_metrics import METRICS
 from unmask.api.responses import json_response
 from unmask.api.running import Running
 from unmask.backend import Backend, EngineState
+from unmask.control.controller import Controller
 from unmask.metrics.exposition import expose
 
 HEALTH = "/health"
@@ -28,6 +29,7 @@ class Probes:
 
     backend: Backend
     running: Running
+    control: Controller
     registry: CollectorRegistry
 
     async def health(self) -> Response:
@@ -60,8 +62,12 @@ class Probes:
         # At the end of a drain the engines stop because they are told to.
         return self.running.is_draining or all(load.state is EngineState.RUNNING for load in self.backend.load())
 
+    @property
+    def _notes(self) -> tuple[str, ...]:
+        return self.control.notes(self.backend.models())
+
     def _answer(self, *, holds: bool) -> Response:
-        body = {"live": self._is_live, "ready": self._is_ready, "reasons": self._reasons}
+        body = {"live": self._is_live, "ready": self._is_ready, "reasons": self._reasons, "notes": self._notes}
         return json_response(body, status=200 if holds else 503)
 
 

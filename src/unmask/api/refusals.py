@@ -61,11 +61,9 @@ COMPLETION: Refusals = MappingProxyType({**_SHARED, "suffix": ("",)})
 DIFFUSION: Refusals = MappingProxyType(
     {
         "criticality": (),
-        "early_exit": (False,),
         "max_reexpansions": (0,),
         "search": ("none",),
         "segment_weights": (),
-        "task": (),
         "width": (1,),
     }
 )

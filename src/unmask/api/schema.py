@@ -26,6 +26,8 @@ MOST_TOTAL_STEPS = 1_000_000_000
 LARGEST_EXACT = (1 << 53) - 1
 """Up to here a float that is a whole number is the one that was sent."""
 LONGEST_KEY = 64
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+"""Of task types and service classes."""
 LONGEST_LABEL = 512
 
 _NULL: JsonDict = {"type": "null"}
@@ -69,6 +71,7 @@ WHOLE = BeforeValidator(_whole)
 Positive = Annotated[int, Field(ge=1), WHOLE]
 Filled = Annotated[str, Field(min_length=1)]
 Label = Annotated[str, Field(max_length=LONGEST_LABEL)]
+_Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 _Stop = Annotated[
     Annotated[Filled, Tag(TEXT_TAG)]
     | Annotated[list[Filled], Tag(PARTS_TAG), Field(min_length=1, max_length=MOST_STOPS, fail_fast=True)],
@@ -147,6 +150,21 @@ class DiffusionOptions(Strict):
         ge=0,
         description="Threshold of the strategy: a probability, or for `entropy_bound` and `prophet` a number of "
         "nats. By default the strategy's own.",
+    )
+    task: _Name | None = Field(
+        default=None,
+        description="Task type of the request: one of the model's `tasks`, or of its policy. By default it is told "
+        "from the prompt, where the server can.",
+    )
+    service_class: _Name | None = Field(
+        default=None,
+        description="One of the model's `service_classes` in `/v1/models`; by default the first of them. Without an "
+        "approved policy there are none.",
+    )
+    early_exit: bool | None = Field(
+        default=None,
+        description="`false`: the answer runs to its end. By default it may stop before its budget is spent, where "
+        "the policy has an exit rule for its task type.",
     )
     stream: Literal["committed", "snapshots"] | None = Field(
         default=None,

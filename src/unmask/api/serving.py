@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Coroutine, Iterable
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,9 @@ from unmask.api.errors import UnfinishedError
 from unmask.api.event_buffer import EventBuffer
 from unmask.api.running import Running
 from unmask.api.stopwatch import Stopwatch
-from unmask.backend import Backend, DoneEvent, Generation, Request
+from unmask.backend import Backend, DoneEvent, Generation
+from unmask.control.admitted import Admitted
+from unmask.control.controller import Controller
 from unmask.types import Outcome
 
 _LOG = logging.getLogger(__name__)
@@ -25,6 +27,8 @@ class Serving:
     """One call being served. Its generations run at the same time, and the first that fails ends the others.
 
     Attributes:
+        call: admitted, so that its requests have their budgets.
+        control: told how each request ended.
         request_id: what the log names the call by.
         stopwatch: told when the backend has the call, and when it says something.
     """
@@ -32,6 +36,7 @@ class Serving:
     call: Call
     backend: Backend
     running: Running
+    control: Controller
     request_id: str
     stopwatch: Stopwatch
 
@@ -42,7 +47,7 @@ class Serving:
             UnmaskError: whatever keeps the server or the backend from taking the call.
             UnfinishedError: a generation failed, or the server stopped it.
         """
-        async with self._together(self._whole(request) for request in self.call.requests) as tasks:
+        async with self._together(self._whole(admitted) for admitted in self.call.admitted) as tasks:
             await asyncio.wait(tasks)
             error = _failure(tasks)
             if error is not None:
@@ -57,7 +62,7 @@ class Serving:
         request. What the server itself refuses is raised here.
         """
         buffer = EventBuffer()
-        jobs = (self._streamed(index, request, buffer) for index, request in enumerate(self.call.requests))
+        jobs = (self._streamed(index, admitted, buffer) for index, admitted in enumerate(self.call.admitted))
         async with self._together(jobs) as tasks:
 
             def ended(_: asyncio.Future[Generation]) -> None:
@@ -87,21 +92,41 @@ class Serving:
         finally:
             await cancel(*tasks)
 
-    async def _whole(self, request: Request) -> Generation:
-        generation = await self.backend.generate(request)
-        self.stopwatch.come_back()
-        return self._completed(generation)
+    async def _whole(self, admitted: Admitted) -> Generation:
+        with self._settling(admitted) as settle:
+            generation = await self.backend.generate(admitted.request)
+            self.stopwatch.come_back()
+            settle(self._completed(generation))
+        return generation
 
-    async def _streamed(self, index: int, request: Request, buffer: EventBuffer) -> Generation:
+    async def _streamed(self, index: int, admitted: Admitted, buffer: EventBuffer) -> Generation:
         done: Generation | None = None
-        async with aclosing(self.backend.stream(request)) as events:
-            async for event in events:
-                self.stopwatch.come_back()
-                if isinstance(event, DoneEvent):
-                    done = self._completed(event.generation)
-                buffer.put(index, event)
+        with self._settling(admitted) as settle:
+            async with aclosing(self.backend.stream(admitted.request)) as events:
+                async for event in events:
+                    self.stopwatch.come_back()
+                    if isinstance(event, DoneEvent):
+                        done = self._completed(event.generation)
+                        settle(done)
+                    buffer.put(index, event)
         assert done is not None, "a stream ends with its generation"
         return done
+
+    @contextmanager
+    def _settling(self, admitted: Admitted) -> Iterator[Callable[[Generation], None]]:
+        """Yield what settles the request; one that leaves the block without is abandoned."""
+        settled = False
+
+        def settle(generation: Generation) -> None:
+            nonlocal settled
+            settled = True
+            self.control.settle(admitted, generation, self.request_id)
+
+        try:
+            yield settle
+        finally:
+            if not settled:
+                self.control.abandon(admitted)
 
     def _completed(self, generation: Generation) -> Generation:
         if generation.outcome is Outcome.COMPLETED:

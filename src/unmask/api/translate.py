@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from unmask.api.budget import asked_budget
+from unmask.api.budget import AskedBudget, asked_budget
 from unmask.api.call import Call, Delivery
 from unmask.api.chat_schema import ChatBody, ChatMessage
 from unmask.api.completion_schema import MOST_ANSWERS, CompletionBody
@@ -14,6 +14,7 @@ from unmask.api.schema import DiffusionOptions, GeneratingBody, ServiceTier
 from unmask.api.seeds import choice_seeds
 from unmask.api.shown import AsJson
 from unmask.backend import ModelInfo, Request
+from unmask.control.asked import Asked
 from unmask.errors import InvalidRequestError
 from unmask.tasks.formats import AnswerFormat, JsonObject, JsonSchema
 from unmask.tasks.schema_limits import InvalidSchemaError
@@ -74,7 +75,7 @@ def to_call(body: ChatBody | CompletionBody, model: ModelInfo, draw_seed: Callab
         delivery=delivery,
         answer_format=_answer_format(body.response_format),
         include_usage=body.stream_options is not None and body.stream_options.include_usage is True,
-        bucket=steps.bucket,
+        asked=_asked(options, steps),
         service_tier=_tier(body.service_tier),
     )
 
@@ -173,6 +174,19 @@ def _delivery(body: GeneratingBody) -> Delivery:
                 param, shown, "null without stream: true", "Send stream: true as well, or leave it out."
             )
     return Delivery.WHOLE
+
+
+def _asked(options: DiffusionOptions, steps: AskedBudget) -> Asked:
+    asked = Asked(
+        task=options.task,
+        service_class=options.service_class,
+        bucket=steps.bucket,
+        has_strategy=options.strategy is not None or options.threshold is not None,
+        early_exit=options.early_exit is not False,
+    )
+    return (
+        asked if steps.steps is None else replace(asked, max_steps=steps.steps.value, max_steps_field=steps.steps.param)
+    )
 
 
 def _strategy(options: DiffusionOptions) -> StrategyChoice:

@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Sequence
 
 from unmask.api.call import Call
+from unmask.api.common import common
 from unmask.api.finished import FinishedChoice
 from unmask.backend import Usage
+from unmask.control.budget import Assignment
+from unmask.control.sources import Estimate
 from unmask.types import Message, Verification
 
-FIXED_POLICY = "fixed"
-"""The budget is the client's or the model's default: what holds where no policy has been approved."""
 MIXED = "mixed"
 """Exit reason of choices that ended for different ones."""
 
@@ -36,21 +37,45 @@ def usage(call: Call, choices: Sequence[FinishedChoice]) -> dict[str, object]:
             "tokens_per_step": round(completion_tokens / steps, 4) if steps else 0.0,
             "exit_reason": _exit_reason(spent),
             "verify": _verify(choice.verify for choice in choices).value,
-            "bucket": None if call.bucket is None else call.bucket.value,
-            "policy": FIXED_POLICY,
+            **_shared(call),
         },
     }
 
 
-def choice_diffusion(choice: FinishedChoice) -> dict[str, object]:
-    """Write what one of several choices cost."""
+def choice_diffusion(choice: FinishedChoice, given: Assignment) -> dict[str, object]:
+    """Write what one of several choices was given and cost."""
     spent = choice.generation.usage
     return {
         "steps_used": spent.steps_used,
         "canvases": spent.canvases,
         "exit_reason": spent.exit_reason.value,
         "verify": choice.verify.value,
+        "bucket": given.bucket,
+        "task": given.task,
+        "difficulty": _difficulty(given.estimate),
+        "budget_source": given.source,
+        "control": given.is_control,
     }
+
+
+def _shared(call: Call) -> dict[str, object]:
+    """Write what the choices were given, where it is the same for all."""
+    given = [admitted.assignment for admitted in call.admitted]
+    # One call asks one model for one class, and no policy is promoted between its choices.
+    service_class = given[0].service_class
+    return {
+        "bucket": common(one.bucket for one in given),
+        "policy": given[0].policy_name,
+        "task": common(one.task for one in given),
+        "service_class": None if service_class is None else service_class.name,
+        "difficulty": _difficulty(common(one.estimate for one in given)),
+        "budget_source": common(one.source for one in given),
+        "control": any(one.is_control for one in given),
+    }
+
+
+def _difficulty(estimate: Estimate | None) -> dict[str, object] | None:
+    return None if estimate is None else {"score": round(estimate.score, 4), "bin": estimate.bin}
 
 
 def _by_prompt(call: Call, spent: Sequence[Usage]) -> list[list[Usage]]:

@@ -2,15 +2,17 @@
 
 import json
 import shlex
+from collections.abc import Iterator
 
 from rich.console import Console
 
 from unmask.backend import ModelInfo
+from unmask.control.sources import PolicySource
 
 EXAMPLE_PROMPT = "add 12 + 30"
 
 
-def print_banner(console: Console, url: str, models: tuple[ModelInfo, ...]) -> None:
+def print_banner(console: Console, url: str, models: tuple[ModelInfo, ...], policies: PolicySource) -> None:
     """Print where the server is, what it serves, and a line to try."""
     console.print(f"[bold]unmask[/] listens on [bold cyan]{url}[/]", highlight=False)
     for model in models:
@@ -22,11 +24,8 @@ def print_banner(console: Console, url: str, models: tuple[ModelInfo, ...]) -> N
             markup=False,
             soft_wrap=True,
         )
-    console.print(
-        "  no approved policy: fixed budgets (the client's, or the model's default), no early exit",
-        highlight=False,
-        soft_wrap=True,
-    )
+        for line in _policy_lines(model, policies):
+            console.print(f"  {line}", highlight=False, markup=False, soft_wrap=True)
     console.print("\nTry:", highlight=False)
     # Whole, however narrow the terminal: a wrapped line cannot be pasted.
     console.print(curl_line(url, models[0].name), highlight=False, markup=False, soft_wrap=True)
@@ -39,6 +38,13 @@ def curl_line(url: str, model: str) -> str:
         f"curl -s {shlex.quote(f'{url}/v1/chat/completions')} "
         f"-H 'content-type: application/json' -d {shlex.quote(body)}"
     )
+
+
+def _policy_lines(model: ModelInfo, policies: PolicySource) -> Iterator[str]:
+    active = policies.active_policy(model.name, model.digest)
+    if active is not None:
+        yield f"{model.name}: approved policy {active.short_digest}, service classes {', '.join(active.class_names)}"
+    yield from policies.notes(model.name, model.digest)
 
 
 def _count(parameters: int) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import os
 import socket
 from collections.abc import Callable
 
@@ -10,6 +11,7 @@ from rich.console import Console
 from unmask.api.application import create_app, system_chance
 from unmask.api.running import Running
 from unmask.app.banner import print_banner
+from unmask.app.control import control_parts, record_folder
 from unmask.app.files import make_room
 from unmask.app.server import DrainingServer
 from unmask.backend import Backend
@@ -68,7 +70,8 @@ async def _serve(
     backend = make_backend(settings)
     running = Running(settings.max_rows * len(backend.models()) + settings.queue_limit)
     chance = system_chance()
-    app = create_app(backend, settings, running, chance)
+    parts = control_parts(record_folder(os.environ), chance.draw_seed)
+    app = create_app(backend, settings, running, chance, parts=parts)
     server = DrainingServer(
         app,
         backend,
@@ -80,8 +83,12 @@ async def _serve(
     # What is loaded by now stays to the end. Neither collections meanwhile nor the one at exit, which with torch take
     # seconds on a busy machine, need look through it.
     gc.freeze()
-    print_banner(console, url_of(listener), backend.models())
-    return await server.serve_all(listener)
+    print_banner(console, url_of(listener), backend.models(), parts.policies)
+    try:
+        return await server.serve_all(listener)
+    finally:
+        if parts.book is not None:
+            parts.book.close()
 
 
 def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:

@@ -3,12 +3,29 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from types import MappingProxyType
 
 from unmask.cli.exits import Exit, exit_of
 from unmask.cli.parser import build_parser
 from unmask.cli.tools import Tools, system_tools
 from unmask.errors import UnmaskError
+
+COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType({
+    "serve": ("unmask.cli.serve", "run_serve"),
+    "config": ("unmask.cli.config", "run_config"),
+    "generate": ("unmask.cli.generate", "run_generate"),
+    "examples": ("unmask.cli.examples", "run_examples"),
+    "models": ("unmask.cli.models", "run_models"),
+    "policy": ("unmask.cli.policy", "run_policy"),
+    "controls": ("unmask.cli.controls", "run_controls"),
+    "train": ("unmask.cli.workshop", "run_train"),
+    "curve": ("unmask.cli.curve", "run_curve"),
+    "tune": ("unmask.cli.tune", "run_tune"),
+    "bench": ("unmask.cli.workshop", "run_bench"),
+})  # fmt: skip
+"""Where the function of each command is."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -42,46 +59,7 @@ def run(argv: Sequence[str] | None, make_tools: Callable[[], Tools]) -> int:
 
 
 def _command(args: argparse.Namespace) -> Callable[[argparse.Namespace, Tools], int]:
-    command: Callable[[argparse.Namespace, Tools], int]
-    match args.command:
-        case "serve":
-            from unmask.cli.serve import run_serve
-
-            command = run_serve
-        case "config":
-            from unmask.cli.config import run_config
-
-            command = run_config
-        case "generate":
-            from unmask.cli.generate import run_generate
-
-            command = run_generate
-        case "examples":
-            from unmask.cli.examples import run_examples
-
-            command = run_examples
-        case "models":
-            from unmask.cli.models import run_models
-
-            command = run_models
-        case "policy":
-            from unmask.cli.policy import run_policy
-
-            command = run_policy
-        case "train":
-            from unmask.cli.workshop import run_train
-
-            command = run_train
-        case "curve":
-            from unmask.cli.curve import run_curve
-
-            command = run_curve
-        case "tune":
-            from unmask.cli.tune import run_tune
-
-            command = run_tune
-        case _:
-            from unmask.cli.workshop import run_bench
-
-            command = run_bench
+    """Import what runs a command, and nothing else: `--help` is instant and needs no torch."""
+    module, name = COMMANDS[args.command]
+    command: Callable[[argparse.Namespace, Tools], int] = getattr(import_module(module), name)
     return command

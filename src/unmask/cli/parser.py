@@ -11,6 +11,7 @@ from unmask.types import NAMED_STRATEGIES, Precision
 
 TRAINABLE = ("tiny", "nano")
 BENCHES = ("engine", "model", "all")
+VERDICTS = ("pass", "fail")
 LEAST = -(1 << 63)
 LARGEST = (1 << 63) - 1
 """Whole numbers fit into 64 bits, as JSON and the engine hold them."""
@@ -33,6 +34,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_examples(commands)
     _add_models(commands)
     _add_policy(commands)
+    _add_controls(commands)
     _add_train(commands)
     _add_bench(commands)
     _add_curve(commands)
@@ -112,6 +114,23 @@ def _add_models(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 def _add_policy(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     policy = _command(commands, "policy", "Show, change and approve budget policies; every act is in a log.")
     add_policy_commands(policy)
+
+
+def _add_controls(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    controls = _command(commands, "controls", "Say how often exits were wrong, by the control runs of a server.")
+    controls.add_argument(
+        "--folder", type=Path, metavar="DIR", help="where the records are (default: where unmask serve keeps them)"
+    )
+    _add_json(controls)
+    actions = controls.add_subparsers(dest="action", metavar="ACTION")
+    show = actions.add_parser("show", help="show one control: its prompt and both of its texts")
+    show.add_argument("id", metavar="ID", help="which control")
+    label = actions.add_parser("label", help="say whether the texts of a control are right; this counts over verifiers")
+    label.add_argument("id", metavar="ID", help="which control")
+    label.add_argument("verdict", choices=VERDICTS, help="on the text of the full run")
+    label.add_argument(
+        "exit_verdict", nargs="?", choices=VERDICTS, help="on the text at the exit, where that is another"
+    )
 
 
 def _add_train(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -1,1 +1,1 @@
-"""The request's story: its task type, difficulty and budget, and what becomes of its answer."""
+"""The request's story around a backend: task type, difficulty, budget, exit rule, and the controls behind it."""

@@ -68,6 +68,11 @@ class JsonSchema:
         except ValueError as error:
             raise InvalidSchemaError(f"{error}.") from error
 
+    @property
+    def work(self) -> int:
+        """What checking an answer takes at most, for each of its characters; see `schema_limits`."""
+        return self._work
+
     def verify(self, text: str) -> Verification:
         """Pass a JSON value that the schema allows; fail what is none, or too long to be checked in bounded time."""
         if len(text) * self._work > LARGEST_CHECK:

@@ -1,0 +1,32 @@
+"""What a client says of the budget, beside what is in its `Request`."""
+
+from dataclasses import dataclass
+
+from unmask.types import Bucket
+
+MAX_STEPS = "diffusion.max_steps"
+MAX_TOTAL_STEPS = "diffusion.max_total_steps"
+TASK = "diffusion.task"
+SERVICE_CLASS = "diffusion.service_class"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What was said in so many words; a default that was filled in for the client is not.
+
+    Attributes:
+        task: task type.
+        service_class: name of a service class.
+        max_steps: steps of a canvas, under the name ``max_steps_field``.
+        bucket: budget tier, asked for in place of steps.
+        has_strategy: whether the request's strategy, or its threshold, is the client's.
+        early_exit: whether the answer may stop before its budget is spent.
+    """
+
+    task: str | None = None
+    service_class: str | None = None
+    max_steps: int | None = None
+    max_steps_field: str = MAX_STEPS
+    bucket: Bucket | None = None
+    has_strategy: bool = False
+    early_exit: bool = True

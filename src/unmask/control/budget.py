@@ -1,0 +1,240 @@
+"""Gives a request its budget by the policy in force: a pure function of what is known before the first step."""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import assert_never
+
+from unmask.backend import ModelInfo, Request
+from unmask.control.asked import MAX_TOTAL_STEPS, SERVICE_CLASS, Asked
+from unmask.control.sources import FIXED_POLICY, ActivePolicy, Estimate, short_digest
+from unmask.errors import InvalidRequestError
+from unmask.policy.policy import (
+    DEFAULT_TASK,
+    AtCap,
+    BudgetMode,
+    ClassPolicy,
+    ControlPolicy,
+    Policy,
+    Preference,
+    TaskPolicy,
+)
+from unmask.types import Bucket, ExitPlan, ExitRule, Mode, StepBudget, StrategyChoice
+
+
+class BudgetSource(StrEnum):
+    """What a budget was taken from.
+
+    ``client``: a number of steps in the request. ``effort``: a word for it. ``estimate``: its estimated difficulty.
+    ``task``: the default of its task type. ``model``: the model's default, as no policy is approved.
+    """
+
+    CLIENT = "client"
+    EFFORT = "effort"
+    ESTIMATE = "estimate"
+    TASK = "task"
+    MODEL = "model"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """What a request was given, and by what. A policy that is promoted meanwhile does not change it.
+
+    Attributes:
+        task: task type.
+        service_class: its policy; ``None`` where no policy is approved.
+        bucket: smallest tier that holds the budget; without a policy the one asked for, if any.
+        budget: ``None`` leaves it to the model.
+        rule: exit rule that is right for the request, whether or not it may stop it.
+        exit: what the engine is told of that rule.
+        estimate: how hard it looks.
+        policy: digest of the policy; ``None`` where none is approved.
+        source: what the budget was taken from.
+        controls: how the policy draws controls.
+        probability: with which a control was drawn, 0 where none could be.
+        is_control: whether it was.
+    """
+
+    task: str
+    service_class: ClassPolicy | None = None
+    bucket: Bucket | None = None
+    budget: StepBudget | None = None
+    strategy: StrategyChoice = StrategyChoice()
+    rule: ExitRule | None = None
+    exit: ExitPlan | None = None
+    estimate: Estimate | None = None
+    policy: str | None = None
+    source: BudgetSource = BudgetSource.MODEL
+    controls: ControlPolicy | None = None
+    probability: float = 0.0
+    is_control: bool = False
+
+    @property
+    def policy_name(self) -> str:
+        """Short digest of the policy, or ``fixed``."""
+        return FIXED_POLICY if self.policy is None else short_digest(self.policy)
+
+    @property
+    def fails_at_cap(self) -> bool:
+        """Whether an answer that has not converged is an error."""
+        return self.service_class is not None and self.service_class.at_cap is AtCap.FAIL
+
+
+def assign(
+    active: ActivePolicy | None,
+    request: Request,
+    asked: Asked,
+    model: ModelInfo,
+    *,
+    task: str,
+    estimate: Estimate | None,
+) -> Assignment:
+    """Give a request its budget.
+
+    Steps or an effort that the client names are the budget; no estimate changes them. Else an adaptive task type goes
+    by the estimate (without one, or with one that is unsure, a class that prefers quality gives the ceiling), and
+    everything else by the default of its task type. Whatever was assigned lies between floor and
+    ceiling of the task type and under the caps of class, model and canvas, of which the caps win.
+
+    Args:
+        active: the policy in force for the model.
+        request: in the client's words, with the budget as it is without a policy.
+        asked: what of that the client has said.
+        model: which model answers.
+        task: its task type.
+        estimate: how hard it looks, if anybody knows.
+
+    Raises:
+        InvalidRequestError: the service class does not exist or does not allow so many steps.
+    """
+    if active is None:
+        return _fixed(request, asked, model, task)
+    policy = active.policy
+    service_class = policy.service_class(asked.service_class)
+    if service_class is None:
+        names = ", ".join(entry.name for entry in policy.classes)
+        raise InvalidRequestError(
+            SERVICE_CLASS, asked.service_class, names, f"Leave it out for {policy.default_class}."
+        )
+    entry = policy.task(task)
+    budget, source = _budget(policy, entry, service_class, request, asked, model, estimate)
+    tuned_for = entry.strategy or StrategyChoice()
+    strategy = request.strategy if asked.has_strategy else tuned_for
+    rule = _rule(entry, request, asked) if strategy == tuned_for else None
+    return Assignment(
+        task=task,
+        service_class=service_class,
+        bucket=_bucket_of(policy, budget.max_steps),
+        budget=budget,
+        strategy=strategy,
+        rule=rule,
+        exit=ExitPlan(rule=rule) if rule is not None and entry.exit is not None and entry.exit.enabled else None,
+        estimate=estimate,
+        policy=active.digest,
+        source=source,
+        controls=policy.control,
+    )
+
+
+def _fixed(request: Request, asked: Asked, model: ModelInfo, task: str) -> Assignment:
+    if asked.service_class is not None:
+        raise InvalidRequestError(
+            SERVICE_CLASS, asked.service_class, "null", f"No policy is approved for {model.name}: leave it out."
+        )
+    by_client = BudgetSource.EFFORT if asked.bucket else BudgetSource.CLIENT if asked.max_steps else BudgetSource.MODEL
+    return Assignment(
+        task=task, bucket=asked.bucket, budget=request.budget, strategy=request.strategy, source=by_client
+    )
+
+
+def _budget(
+    policy: Policy,
+    entry: TaskPolicy,
+    service_class: ClassPolicy,
+    request: Request,
+    asked: Asked,
+    model: ModelInfo,
+    estimate: Estimate | None,
+) -> tuple[StepBudget, BudgetSource]:
+    cap = min(service_class.max_steps, model.max_steps)
+    if asked.max_steps is not None:
+        _check_cap(asked.max_steps_field, asked.max_steps, cap, service_class)
+        steps, source = asked.max_steps, BudgetSource.CLIENT
+    elif asked.bucket is not None:
+        # A word is no number that could be refused: the most there is means the most that the class has.
+        steps, source = min(_steps_of(policy, asked.bucket, request, model), cap), BudgetSource.EFFORT
+    else:
+        is_known = entry.mode is BudgetMode.ADAPTIVE and estimate is not None
+        source = BudgetSource.ESTIMATE if is_known else BudgetSource.TASK
+        wanted = _wanted(policy, entry, service_class, estimate)
+        positions = request.canvas_length or model.default_canvas_length
+        steps = min(max(wanted, entry.floor), entry.ceiling, cap, positions)
+    return StepBudget(max_steps=steps, max_total_steps=_total(service_class, request, model, steps)), source
+
+
+def _wanted(policy: Policy, entry: TaskPolicy, service_class: ClassPolicy, estimate: Estimate | None) -> int:
+    """Return the steps that a task type's policy has for a request, floor, ceiling and caps aside."""
+    if entry.mode is BudgetMode.FIXED:
+        return entry.default
+    is_safe = service_class.prefers is Preference.QUALITY
+    if is_safe and (estimate is None or not estimate.is_sure):
+        # What the estimator has seen nothing like may need anything.
+        return entry.ceiling
+    return entry.default if estimate is None else _by_estimate(policy, entry, service_class, estimate)
+
+
+def _by_estimate(policy: Policy, entry: TaskPolicy, service_class: ClassPolicy, estimate: Estimate) -> int:
+    """Return the steps of the bucket that an estimate falls into, or between."""
+    # Beyond what any canvas takes, powers of two are not worth their size.
+    needed = 2 ** min(estimate.score + entry.shift, 60)
+    sizes = [bucket.max_steps for bucket in policy.buckets]
+    # An estimate that is a bucket's own size is not above it for a rounding error.
+    fitting = sum(size < needed * (1 - 1e-9) for size in sizes)
+    last = len(sizes) - 1
+    match service_class.prefers:
+        case Preference.DEADLINE:
+            is_size = fitting <= last and math.isclose(sizes[fitting], needed)
+            return sizes[max(fitting if is_size else fitting - 1, 0)]
+        case Preference.QUALITY:
+            return max(sizes[min(fitting, last)], entry.default)
+        case _:
+            assert_never(service_class.prefers)
+
+
+def _total(service_class: ClassPolicy, request: Request, model: ModelInfo, steps: int) -> int | None:
+    given = request.budget.max_total_steps if request.budget else None
+    cap = service_class.max_total_steps
+    if cap is None:
+        return given
+    if given is not None:
+        _check_cap(MAX_TOTAL_STEPS, given, cap, service_class)
+        return given
+    canvas = request.canvas_length or model.default_canvas_length
+    canvases = -(-(request.max_tokens or model.default_max_tokens) // canvas)
+    return min(cap, steps * canvases)
+
+
+def _check_cap(field: str, value: int, cap: int, service_class: ClassPolicy) -> None:
+    if value > cap:
+        raise InvalidRequestError(
+            field, value, f"1 to {cap}", f"The service class {service_class.name} allows no more: lower it."
+        )
+
+
+def _rule(entry: TaskPolicy, request: Request, asked: Asked) -> ExitRule | None:
+    # What the type of a request is not known for was never measured, so nothing is known of exits there.
+    may_exit = asked.early_exit and entry.task != DEFAULT_TASK and request.mode is Mode.DIFFUSION
+    return entry.exit.rule if entry.exit is not None and may_exit else None
+
+
+def _steps_of(policy: Policy, bucket: Bucket, request: Request, model: ModelInfo) -> int:
+    found = next((entry.max_steps for entry in policy.buckets if entry.bucket is bucket), None)
+    if found is not None:
+        return found
+    # A policy need not have all tiers; the others stay shares of the model's default steps.
+    return request.budget.max_steps if request.budget else model.default_steps_of(request.canvas_length)
+
+
+def _bucket_of(policy: Policy, steps: int) -> Bucket:
+    holding = (entry.bucket for entry in policy.buckets if entry.max_steps >= steps)
+    return next(holding, policy.buckets[-1].bucket)

@@ -1,0 +1,27 @@
+"""What a controller is made of."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+
+from unmask.control.book import RecordBook
+from unmask.control.sources import Classifier, EstimatorSource, NoEstimators, NoPolicies, PolicySource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlParts:
+    """What a controller is made of; without any of it, budgets are fixed.
+
+    Attributes:
+        policies: which policy is in force.
+        estimators: the difficulty estimators that policies name.
+        classifier: tells the task types of requests that name none.
+        book: where records go; without one no controls are drawn, for nobody would learn from them.
+        draw: uniform numbers from 0 up to but without 1, of which a control run is drawn.
+    """
+
+    policies: PolicySource = field(default_factory=NoPolicies)
+    estimators: EstimatorSource = field(default_factory=NoEstimators)
+    classifier: Classifier | None = None
+    book: RecordBook | None = None
+    draw: Callable[[], float] = field(default_factory=lambda: Random(0).random)

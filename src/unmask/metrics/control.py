@@ -1,0 +1,95 @@
+"""Instruments of budgets, control runs and exits that failed."""
+
+from collections.abc import Callable, Iterable, Iterator
+from enum import StrEnum
+from itertools import product
+
+from prometheus_client import CollectorRegistry, Counter
+from prometheus_client.core import InfoMetricFamily
+from prometheus_client.registry import Collector
+
+from unmask.types import Bucket
+
+NO_BUCKET = "none"
+
+
+class ControlEnd(StrEnum):
+    """What became of a control run: on record, lost to a folder that cannot be written, or never finished."""
+
+    RECORDED = "recorded"
+    LOST = "lost"
+    UNFINISHED = "unfinished"
+
+
+class ControlInstruments:
+    """Counts what requests were given and what came of it; every series is there from the start, at zero.
+
+    Args:
+        registry: where it registers.
+        models: names of those served.
+        sources: what budgets are taken from.
+    """
+
+    def __init__(self, registry: CollectorRegistry, models: Iterable[str], sources: Iterable[str]) -> None:
+        self._registry = registry
+        self._models = tuple(models)
+        self._budgets = self._counter(
+            "unmask_budgets_total", "Generations given a budget, by what it was taken from.", "source", sources
+        )
+        self._buckets = self._counter(
+            "unmask_buckets_total",
+            "Generations given a budget, by its bucket; none where no policy is approved and no effort was asked for.",
+            "bucket",
+            (NO_BUCKET, *Bucket),
+        )
+        self._controls = self._counter(
+            "unmask_controls_total", "Control runs, by what became of them.", "result", ControlEnd
+        )
+        self._extra_steps = self._counter(
+            "unmask_control_extra_steps_total", "Denoise steps of control runs beyond where they would have exited."
+        )
+        self._failures = self._counter(
+            "unmask_exit_failures_total", "Answers that were stopped early and failed their verifier."
+        )
+
+    def assigned(self, model: str, source: str, bucket: Bucket | None) -> None:
+        """Count a generation that was given its budget."""
+        self._budgets.labels(model, source).inc()
+        self._buckets.labels(model, bucket or NO_BUCKET).inc()
+
+    def control_ended(self, model: str, result: ControlEnd, extra_steps: int = 0) -> None:
+        """Count a control run, and what it cost to let it run on."""
+        self._controls.labels(model, result).inc()
+        self._extra_steps.labels(model).inc(extra_steps)
+
+    def exit_failed(self, model: str) -> None:
+        """Count an answer that was stopped early and failed."""
+        self._failures.labels(model).inc()
+
+    def _counter(self, name: str, meaning: str, label: str = "", values: Iterable[str] = ()) -> Counter:
+        counter = Counter(name, meaning, ("model", label) if label else ("model",), registry=self._registry)
+        for found in product(self._models, values) if label else product(self._models):
+            counter.labels(*found)
+        return counter
+
+
+class PolicyCollector(Collector):
+    """Writes which policy is in force for each model, as of the moment it is asked.
+
+    Args:
+        registry: where it registers.
+        policies: returns models with the names of their policies.
+    """
+
+    def __init__(self, registry: CollectorRegistry, policies: Callable[[], Iterable[tuple[str, str]]]) -> None:
+        self._policies = policies
+        registry.register(self)
+
+    def collect(self) -> Iterator[InfoMetricFamily]:
+        """Read the policies."""
+        family = InfoMetricFamily(
+            "unmask_policy", "Digest of the approved policy of a model, or fixed; always 1.", labels=("model",)
+        )
+        for model, policy in self._policies():
+            family.add_metric((model,), {"digest": policy})
+        yield family
