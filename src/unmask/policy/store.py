@@ -182,8 +182,8 @@ class PolicyStore:
                 content = read_bytes(path) or b""
                 if _part_digest(content) != path.stem:
                     raise PolicyTamperedError(
-                        f"{path} was changed after it was written; find out who wrote to the folder, and take it from a "
-                        "backup"
+                        f"{path} was changed after it was written; find out who wrote to the folder, and take it "
+                        "from a backup"
                     )
                 return path
         raise UnknownPolicyError(
