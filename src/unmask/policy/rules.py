@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from unmask.errors import ConfigError, shown
 from unmask.policy.policy import DEFAULT_TASK, BudgetMode, Policy, TaskPolicy
-from unmask.types import Bucket, ExitCondition, ExitRule, ProgressSignal, SignalKind, StrategyChoice
+from unmask.types import Bucket, ExitCondition, ExitRule, ProgressSignal, SignalKind, StrategyChoice, StrategyName
 
 LEAST_YOUNG_FRACTION = 0.05
 LEAST_KINDS = 2
@@ -91,12 +91,22 @@ def _tasks_make_sense(policy: Policy) -> None:
         _caps_are_ordered(path, task, policy.buckets[-1].max_steps)
         if task.strategy is not None:
             _threshold_fits(path, task.strategy)
-        elif task.finality is not None:
-            raise misfit(
-                f"{path}.finality", task.finality, "none without a strategy", f"Name {path}.strategy, which reads it."
-            )
+        _finality_is_read(path, task)
         if task.exit is not None:
             _exit_makes_sense(f"{path}.exit", task.exit.rule, task.ceiling)
+
+
+def _finality_is_read(path: str, task: TaskPolicy) -> None:
+    is_read = task.strategy is not None and task.strategy.name.needs_model
+    if is_read and task.finality is None:
+        raise misfit(f"{path}.finality", None, "the digest of a learned part", f"{path}.strategy reads it.")
+    if not is_read and task.finality is not None:
+        raise misfit(
+            f"{path}.finality",
+            task.finality,
+            f"none unless {path}.strategy is {StrategyName.FINALITY}",
+            "Leave it out, or name the strategy that reads it.",
+        )
 
 
 def _caps_are_ordered(path: str, task: TaskPolicy, largest: int) -> None:

@@ -79,8 +79,12 @@ def point_tables(reports: tuple[CurveReport, ...]) -> Iterator[Table]:
 
 def report_json(curves: CurveSet, reports: tuple[CurveReport, ...]) -> dict[str, object]:
     """Return settings, origin and every report as one JSON object."""
+    strategy = curves.settings.strategy
     return {
-        "settings": asdict(curves.settings),
+        "settings": {
+            **asdict(curves.settings),
+            "strategy": {"name": strategy.name, "threshold": strategy.threshold},
+        },
         "origin": asdict(curves.origin),
         "curves": [_curve_json(report) for report in reports],
     }
