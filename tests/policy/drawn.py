@@ -47,7 +47,7 @@ def learned_exits(draw: st.DrawFn) -> LearnedExit:
     return LearnedExit(
         version=draw(DIGESTS),
         bias=draw(NUMBERS),
-        weights=tuple((signal, draw(NUMBERS)) for signal in signals),
+        weights=tuple((signal, draw(NUMBERS.filter(bool))) for signal in signals),
         threshold=draw(SHARES),
     )
 
@@ -89,7 +89,7 @@ def task_policies(draw: st.DrawFn, name: str, *, largest: int, cap: int, is_esti
         default=default,
         ceiling=ceiling,
         strategy=strategy,
-        finality=None if strategy is None else draw(st.none() | DIGESTS),
+        finality=draw(DIGESTS) if strategy is not None and strategy.name.needs_model else None,
         exit=draw(st.none() | exit_policies(ceiling=ceiling, may_stop=not is_default)),
         alpha=draw(SHARES),
         shift=draw(st.floats(-20, 20)),

@@ -97,7 +97,7 @@ REFUSED: tuple[tuple[str, Policy, str, str], ...] = (
         "classes.interactive.re_expansion_factor",
         "above 1",
     ),
-    ("one kind of signal", rule((MIN, 0.9)), "tasks.sort.exit", "at least 2 of the kinds change, confidence, format"),
+    ("one kind of signal", rule((MIN, 0.9)), "tasks.sort.exit", "at least 2 of change, confidence, format"),
     ("two signals of one kind", rule((FLIPS, 0.0), (KL, 0.1)), "tasks.sort.exit", "a rule on change only"),
     ("no signal", rule(), "tasks.sort.exit", "a rule on no signal only"),
     ("a signal twice", rule((FLIPS, 0.0), (FLIPS, 0.1), (MIN, 1.0)), "tasks.sort.exit.conditions", "'flips'"),

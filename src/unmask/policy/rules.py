@@ -3,12 +3,11 @@
 from collections.abc import Callable, Iterable
 
 from unmask.errors import ConfigError, shown
+from unmask.policy.exit_rule import RuleFault, rule_faults
 from unmask.policy.policy import DEFAULT_TASK, BudgetMode, Policy, TaskPolicy
-from unmask.types import Bucket, ExitCondition, ExitRule, ProgressSignal, SignalKind, StrategyChoice, StrategyName
+from unmask.types import Bucket, ExitRule, ProgressSignal, StrategyChoice, StrategyName
 
 LEAST_YOUNG_FRACTION = 0.05
-LEAST_KINDS = 2
-_UNBOUNDED = frozenset({ProgressSignal.KL, ProgressSignal.GAP, ProgressSignal.ENTROPY})
 
 
 def check_policy(policy: Policy) -> None:
@@ -135,23 +134,8 @@ def _threshold_fits(path: str, strategy: StrategyChoice) -> None:
 
 
 def _exit_makes_sense(path: str, rule: ExitRule, ceiling: int) -> None:
-    signals = [condition.signal for condition in rule.conditions]
-    learned = [] if rule.learned is None else [signal for signal, _ in rule.learned.weights]
-    for place, names in ((f"{path}.conditions", signals), (f"{path}.learned.weights", learned)):
-        twice = _twice(names)
-        if twice is not None:
-            raise misfit(place, str(twice), "each signal once", "Remove one of the two.")
-    if rule.learned is not None and not learned:
-        raise misfit(f"{path}.learned.weights", {}, "at least one signal", "Name a signal, or leave the score out.")
-    if len(rule.kinds) < LEAST_KINDS:
-        raise misfit(
-            path,
-            f"a rule on {', '.join(sorted(rule.kinds)) or 'no signal'} only",
-            f"signals of at least {LEAST_KINDS} of the kinds {', '.join(SignalKind)}",
-            "Add a condition on a signal of another kind: none of them alone means quality.",
-        )
-    for condition in rule.conditions:
-        _bound_fits(path, condition)
+    for fault in rule_faults(rule):
+        raise misfit(f"{path}{_place_of(fault)}", fault.value, fault.allowed, fault.fix)
     for name, steps in (("min_steps", rule.min_steps), ("patience", rule.patience)):
         if steps > ceiling:
             raise misfit(
@@ -159,16 +143,11 @@ def _exit_makes_sense(path: str, rule: ExitRule, ceiling: int) -> None:
             )
 
 
-def _bound_fits(path: str, condition: ExitCondition) -> None:
-    place, signal = f"{path}.conditions.{condition.signal}", condition.signal
-    if signal is ProgressSignal.FORMAT:
-        if condition.bound != 1:
-            raise misfit(place, condition.bound, "1", "The draft's text passes, or it does not.")
-    elif signal in _UNBOUNDED:
-        if condition.bound < 0:
-            raise misfit(place, condition.bound, "a number, at least 0", "The signal is never below 0.")
-    elif not 0 <= condition.bound <= 1:
-        raise misfit(place, condition.bound, "a number from 0 to 1", "The signal is a share or a probability.")
+def _place_of(fault: RuleFault) -> str:
+    """Return where in the file a fault is, below its rule."""
+    if fault.field == "kinds":
+        return ""
+    return f".conditions.{fault.field}" if fault.field in set(ProgressSignal) else f".{fault.field}"
 
 
 def _classes_make_sense(policy: Policy) -> None:
