@@ -19,6 +19,8 @@ Doubles = NDArray[np.float64]
 # Nats and logits are compared to a ten-thousandth, so that the last bits of a matrix product do not decide.
 DECIMALS = 4
 TAIL = 0.1
+# A token that cannot be drawn is −∞, and the difference of two such would be no number.
+LEAST_LOG = -1e4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +30,8 @@ class Earlier:
     Attributes:
         draft: the whole canvas as it would have been, ``[length]``.
         places: positions it left open, ascending.
-        log_probabilities: of these, ``[places, vocabulary]``; ``None`` where divergence is not asked for.
+        log_probabilities: of these, ``[places, vocabulary]``, not below `LEAST_LOG`; ``None`` where divergence is not
+            asked for.
     """
 
     draft: Ints
@@ -85,7 +88,7 @@ def remember(step: Step, still_open: Ints, wanted: AbstractSet[ProgressSignal]) 
     kept: Tensor | None = None
     if ProgressSignal.KL in wanted and logs is not None:
         # Indexing copies: a view would keep the whole batch's distributions alive.
-        kept = logs[torch.from_numpy(np.searchsorted(step.asked, still_open))]
+        kept = logs[torch.from_numpy(np.searchsorted(step.asked, still_open))].clamp_min_(LEAST_LOG)
     return Earlier(draft=step.draft, places=still_open, log_probabilities=kept)
 
 
@@ -124,8 +127,8 @@ def _divergence(step: Step, earlier: Earlier) -> float | None:
         return None
     now = current[torch.from_numpy(np.searchsorted(step.asked, places))]
     before = earlier.log_probabilities[torch.from_numpy(np.searchsorted(earlier.places, places))]
-    # A token that cannot be drawn is −∞ in both, where the difference would be no number.
-    each = (now.exp() * (now - before).nan_to_num_(0.0)).sum(-1)
+    mass = now.exp()
+    each: Tensor = torch.linalg.vecdot(mass, now.clamp_min_(LEAST_LOG).sub_(before))
     return float(_rounded(each.numpy()).mean())
 
 

@@ -140,6 +140,10 @@ def _bound_faults(condition: ExitCondition) -> Iterator[RuleFault]:
 
 
 def _learned_faults(learned: LearnedExit) -> Iterator[RuleFault]:
+    if not learned.weights:
+        yield RuleFault(
+            field="learned.weights", value={}, allowed="at least one signal", fix="Name a signal, or leave the score out."
+        )
     if not 0 < learned.threshold <= 1:
         yield RuleFault(
             field="learned.threshold", value=learned.threshold, allowed="above 0, at most 1", fix="It is a probability."
