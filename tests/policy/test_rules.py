@@ -100,7 +100,12 @@ REFUSED: tuple[tuple[str, Policy, str, str], ...] = (
     ("one kind of signal", rule((MIN, 0.9)), "tasks.sort.exit", "at least 2 of change, confidence, format"),
     ("two signals of one kind", rule((FLIPS, 0.0), (KL, 0.1)), "tasks.sort.exit", "is 'change'"),
     ("no signal", rule(), "tasks.sort.exit", "is 'none'"),
-    ("a signal twice", rule((FLIPS, 0.0), (FLIPS, 0.1), (MIN, 1.0)), "tasks.sort.exit.conditions.flips", "one condition a signal"),
+    (
+        "a signal twice",
+        rule((FLIPS, 0.0), (FLIPS, 0.1), (MIN, 1.0)),
+        "tasks.sort.exit.conditions.flips",
+        "one condition a signal",
+    ),
     (
         "a weight twice",
         rule((FLIPS, 0.0), learned=learned((MIN, 1.0), (MIN, 2.0))),
@@ -124,7 +129,12 @@ REFUSED: tuple[tuple[str, Policy, str, str], ...] = (
         "tasks.sort.strategy.threshold",
         "from 0 to 1",
     ),
-    ("finality of no strategy", task(finality="0" * 16), "tasks.sort.finality", "none unless tasks.sort.strategy is finality"),
+    (
+        "finality of no strategy",
+        task(finality="0" * 16),
+        "tasks.sort.finality",
+        "none unless tasks.sort.strategy is finality",
+    ),
     (
         "a strategy without its model",
         task(strategy=StrategyChoice(name=StrategyName.FINALITY)),

@@ -142,7 +142,10 @@ def _bound_faults(condition: ExitCondition) -> Iterator[RuleFault]:
 def _learned_faults(learned: LearnedExit) -> Iterator[RuleFault]:
     if not learned.weights:
         yield RuleFault(
-            field="learned.weights", value={}, allowed="at least one signal", fix="Name a signal, or leave the score out."
+            field="learned.weights",
+            value={},
+            allowed="at least one signal",
+            fix="Name a signal, or leave the score out.",
         )
     if not 0 < learned.threshold <= 1:
         yield RuleFault(
