@@ -101,9 +101,8 @@ def test_format_and_its_complexity() -> None:
 
 def test_huge_schema_is_counted_in_part() -> None:
     """A schema is looked at up to a number of parts, so that its cost is bounded."""
-    wide: dict[str, object] = {
-        "properties": {str(number): {"properties": {"a": {}}} for number in range(MOST_SCHEMA_PARTS)}
-    }
+    parts: dict[str, object] = {str(number): {"properties": {"a": {}}} for number in range(MOST_SCHEMA_PARTS)}
+    wide: dict[str, object] = {"properties": parts}
 
     assert of_user("x", schema=wide)["schema_fields"] == MOST_SCHEMA_PARTS
 

@@ -17,8 +17,6 @@ from unmask.control.features import FEATURES, Features, features_of
 from unmask.errors import UnmaskError
 from unmask.tasks.item import Item, Split, split_of_digest
 
-FORMAT = "unmask-item-runs"
-VERSION = 1
 _Line = TypeVar("_Line", bound=BaseModel)
 
 
