@@ -389,8 +389,9 @@ def test_signals_are_over_what_the_step_leaves_open() -> None:
     assert result.tokens == (MASK, 6, MASK, MASK)
     assert result.progress is not None
     assert result.progress.filled == 2
-    # The mask id cannot be drawn, so that the odds are a little better than said.
-    assert result.progress[ProgressSignal.CONFIDENCE_MIN] == pytest.approx(1 / (1 + np.exp(-1.0)), abs=0.02)
+    # The mask is none of the tokens that share the rest.
+    odds = np.e * (VOCABULARY - 1) / (VOCABULARY - 2)
+    assert result.progress[ProgressSignal.CONFIDENCE_MIN] == pytest.approx(odds / (1 + odds), abs=1e-3)
 
 
 def test_an_exit_gives_reopened_positions_their_tokens_back() -> None:

@@ -1,12 +1,12 @@
 """Gives a request its budget by the policy in force: a pure function of what is known before the first step."""
 
-import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
 from unmask.backend import ModelInfo, Request
 from unmask.control.asked import MAX_TOTAL_STEPS, SERVICE_CLASS, Asked
+from unmask.control.difficulty import steps_for
 from unmask.control.sources import FIXED_POLICY, ActivePolicy, Estimate, short_digest
 from unmask.errors import InvalidRequestError
 from unmask.policy.policy import (
@@ -180,23 +180,19 @@ def _wanted(policy: Policy, entry: TaskPolicy, service_class: ClassPolicy, estim
     if is_safe and (estimate is None or not estimate.is_sure):
         # What the estimator has seen nothing like may need anything.
         return entry.ceiling
-    return entry.default if estimate is None else _by_estimate(policy, entry, service_class, estimate)
+    if estimate is None or not estimate.is_sure:
+        return entry.default
+    return _by_estimate(policy, entry, service_class, estimate)
 
 
 def _by_estimate(policy: Policy, entry: TaskPolicy, service_class: ClassPolicy, estimate: Estimate) -> int:
-    """Return the steps of the bucket that an estimate falls into, or between."""
-    # Beyond what any canvas takes, powers of two are not worth their size.
-    needed = 2 ** min(estimate.score + entry.shift, 60)
-    sizes = [bucket.max_steps for bucket in policy.buckets]
-    # An estimate that is a bucket's own size is not above it for a rounding error.
-    fitting = sum(size < needed * (1 - 1e-9) for size in sizes)
-    last = len(sizes) - 1
+    """Return the steps of the smallest bucket that holds an estimate, which is what calibration vouches for."""
+    steps = steps_for(estimate.score + entry.shift, entry, policy.buckets)
     match service_class.prefers:
         case Preference.DEADLINE:
-            is_size = fitting <= last and math.isclose(sizes[fitting], needed)
-            return sizes[max(fitting if is_size else fitting - 1, 0)]
+            return steps
         case Preference.QUALITY:
-            return max(sizes[min(fitting, last)], entry.default)
+            return max(steps, entry.default)
         case _:
             assert_never(service_class.prefers)
 

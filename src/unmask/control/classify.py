@@ -16,6 +16,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from unmask.control.sources import Classified
 from unmask.errors import UnmaskError
 from unmask.policy.policy import DEFAULT_TASK
 from unmask.stats import Interval, wilson
@@ -28,20 +29,6 @@ LEAST_CONFIDENCE = 0.9
 
 class ClassifierError(UnmaskError):
     """The measured reliability of the prompt classifier cannot be read."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Classified:
-    """The task type found for a prompt.
-
-    Attributes:
-        task: `DEFAULT_TASK` where none was recognised, or none reliably enough.
-        confidence: lower end of the 95 % interval of how often a prompt recognised as this task type is of it; 0
-            where nothing was recognised.
-    """
-
-    task: str
-    confidence: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +53,10 @@ class Classifier:
         self._least = least_confidence
 
     def classify(self, messages: tuple[Message, ...]) -> Classified:
-        """Return the task type of a conversation's last message; one that was never measured has confidence 0."""
+        """Return the task type of a conversation's last message; one that was never measured has confidence 0.
+
+        The confidence is the lower end of the 95 % interval of how often a prompt recognised as a task type is of it.
+        """
         task = recognise(messages)
         if task is None:
             return Classified(task=DEFAULT_TASK, confidence=0.0)

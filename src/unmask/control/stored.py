@@ -14,7 +14,7 @@ from unmask.policy.finality_file import read_finality
 from unmask.policy.policy import Policy, TaskPolicy
 from unmask.policy.store import PolicyStore
 from unmask.policy.watch import PolicyWatch
-from unmask.tasks.formats import AnswerFormat
+from unmask.tasks.formats import AnswerFormat, schema_of
 from unmask.types import Message
 
 CountTokens = Callable[[Sequence[Message]], int]
@@ -107,7 +107,7 @@ class StoredEstimator:
             task,
             prompt_tokens=self._count_tokens(request.messages),
             max_tokens=request.max_tokens or self._max_tokens,
-            schema=None if answer_format is None else answer_format.schema,
+            schema=schema_of(answer_format),
         )
         difficulty = self._estimator.difficulty(features)
         if difficulty is None:

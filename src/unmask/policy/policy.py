@@ -76,8 +76,8 @@ class ClassPolicy:
     """What holds for a service class.
 
     Attributes:
-        prefers: what it gives up last. With ``deadline`` an estimate between two buckets takes the smaller, and an
-            unsure one does not rise; with ``quality`` it takes the larger, and never less than the task's default.
+        prefers: what it gives up last. An estimate gives either the smallest bucket that holds it; with ``quality``
+            that is never less than the task's default, and an unsure one gives the ceiling in place of the default.
         max_steps: cap of a canvas; ``max_total_steps`` of a request (``None``: per canvas × canvases).
         re_expansions: most further attempts after a failed verification.
         re_expansion_factor: how much larger each one's budget is.

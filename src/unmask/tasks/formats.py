@@ -55,6 +55,7 @@ class JsonSchema:
     """
 
     def __init__(self, schema: Mapping[str, object]) -> None:
+        self.schema = dict(schema)
         self._work = schema_work(schema)
         try:
             self._validator = jsonschema_rs.validator_for(
@@ -83,6 +84,17 @@ class JsonSchema:
         except ValueError:
             return Verification.FAIL
         return Verification.PASS if valid else Verification.FAIL
+
+
+def schema_of(answer_format: AnswerFormat | None) -> dict[str, object] | None:
+    """Return the schema that an answer is held to, an empty one for any object, nothing where there is none."""
+    match answer_format:
+        case JsonSchema():
+            return answer_format.schema
+        case JsonObject():
+            return {}
+        case _:
+            return None
 
 
 def _invalid(error: jsonschema_rs.ValidationError) -> InvalidSchemaError:
