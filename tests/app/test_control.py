@@ -6,8 +6,15 @@ import pytest
 
 from tests.control.handmade import make_record
 from unmask.app.control import control_parts, record_folder
+from unmask.control.parts import ControlParts
 from unmask.control.records import RecordFolder
 from unmask.errors import ConfigError
+from unmask.policy.store import PolicyStore
+
+
+def parts_of(records: Path, policies: Path) -> ControlParts:
+    """Return what a server of these folders has."""
+    return control_parts(records, PolicyStore(policies), lambda: 7, count_tokens=len, max_tokens=64)
 
 
 def test_records_are_in_the_folder_of_state() -> None:
@@ -21,7 +28,7 @@ def test_records_are_in_the_folder_of_state() -> None:
 def test_server_knows_its_earlier_controls_and_draws_by_its_seed(tmp_path: Path) -> None:
     """A restart makes no rule young again."""
     RecordFolder(tmp_path).add(make_record())
-    first, second = (control_parts(tmp_path, lambda: 7) for _ in range(2))
+    first, second = (parts_of(tmp_path, tmp_path / "policies") for _ in range(2))
     assert first.book is not None
     assert second.book is not None
     first.book.close()
@@ -36,4 +43,4 @@ def test_folder_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     """At the start, when somebody looks."""
     (tmp_path / "controls").write_text("in the way")
     with pytest.raises(ConfigError, match="cannot be read"):
-        control_parts(tmp_path / "controls", lambda: 7)
+        parts_of(tmp_path / "controls", tmp_path)

@@ -135,10 +135,11 @@ def test_clients_cap_is_never_exceeded(
 
 
 @pytest.mark.parametrize(
-    ("score", "deadline", "quality"), [(1.0, 4, 8), (3.0, 8, 8), (3.1, 8, 16), (3.9, 8, 16), (4.0, 16, 16), (9, 16, 30)]
+    ("score", "deadline", "quality"),
+    [(1.0, 4, 8), (3.0, 8, 8), (3.1, 16, 16), (3.9, 16, 16), (4.0, 16, 16), (9, 16, 30)],
 )
-def test_class_decides_between_two_buckets(score: float, deadline: int, quality: int) -> None:
-    """Between two, a deadline takes the smaller and quality the larger, which is never below the default."""
+def test_estimate_gives_the_smallest_bucket_that_holds_it(score: float, deadline: int, quality: int) -> None:
+    """That is what calibration vouches for; quality is never below the default."""
     assert steps(give(estimate=looks(score))) == deadline
     assert steps(give(estimate=looks(score), service_class="batch")) == quality
 
@@ -151,9 +152,9 @@ def test_shift_is_added_to_the_estimate() -> None:
 
 
 def test_unsure_estimate_rises_for_quality_alone() -> None:
-    """Where the estimator has seen nothing like a request, quality gets the ceiling and a deadline what was said."""
+    """Where the estimator has seen nothing like a request, quality gets the ceiling and a deadline the default."""
     assert steps(give(estimate=looks(2.0, is_sure=False), service_class="batch")) == 30
-    assert steps(give(estimate=looks(2.0, is_sure=False))) == 4
+    assert steps(give(estimate=looks(2.0, is_sure=False))) == 8
     assert steps(give(estimate=None, service_class="batch")) == 30
     assert steps(give(estimate=None)) == 8
 

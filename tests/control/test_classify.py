@@ -6,7 +6,6 @@ from random import Random
 import pytest
 
 from unmask.control.classify import (
-    Classified,
     Classifier,
     ClassifierError,
     Reliability,
@@ -14,6 +13,7 @@ from unmask.control.classify import (
     read_reliability,
     write_reliability,
 )
+from unmask.control.sources import Classified
 from unmask.policy.policy import DEFAULT_TASK
 from unmask.tasks.item import Split
 from unmask.tasks.registry import all_tasks

@@ -5,9 +5,12 @@ from pathlib import Path
 from random import Random
 
 from unmask.control.book import RecordBook
+from unmask.control.classify import packaged_classifier
 from unmask.control.parts import ControlParts
 from unmask.control.records import RecordFolder
+from unmask.control.stored import CountTokens, StoredEstimators, StoredPolicies
 from unmask.errors import ConfigError
+from unmask.policy.store import PolicyStore
 
 
 def record_folder(environ: Mapping[str, str]) -> Path:
@@ -17,14 +20,29 @@ def record_folder(environ: Mapping[str, str]) -> Path:
     return (state if state.is_absolute() else Path.home() / ".local" / "state") / "unmask" / "controls"
 
 
-def control_parts(folder: Path, draw_seed: Callable[[], int]) -> ControlParts:
-    """Return what a server has: records in a folder, and no policy, as none is approved.
+def control_parts(
+    records: Path, store: PolicyStore, draw_seed: Callable[[], int], *, count_tokens: CountTokens, max_tokens: int
+) -> ControlParts:
+    """Return what a server goes by: policies and what they name from a store, records of controls in a folder.
+
+    Args:
+        records: the folder.
+        store: of policies.
+        draw_seed: makes the seed of control draws.
+        count_tokens: how long a prompt is, as the difficulty estimator was trained to count.
+        max_tokens: tokens of an answer whose request names none.
 
     Raises:
-        ConfigError: the folder is there and cannot be read.
+        ConfigError: the folder of records is there and cannot be read.
     """
     try:
-        book = RecordBook(RecordFolder(folder))
+        book = RecordBook(RecordFolder(records))
     except OSError as error:
-        raise ConfigError(f"records of control runs cannot be read from {folder}: {error.strerror}") from error
-    return ControlParts(book=book, draw=Random(draw_seed()).random)
+        raise ConfigError(f"records of control runs cannot be read from {records}: {error.strerror}") from error
+    return ControlParts(
+        policies=StoredPolicies(store),
+        estimators=StoredEstimators(store, count_tokens, max_tokens),
+        classifier=packaged_classifier(),
+        book=book,
+        draw=Random(draw_seed()).random,
+    )

@@ -18,6 +18,8 @@ from unmask.backend import Backend
 from unmask.config import Settings
 from unmask.config.rules import is_loopback
 from unmask.errors import ConfigError
+from unmask.policy.folders import open_store
+from unmask.text.tokenizer import packaged_tokenizer
 
 BACKLOG = 2048
 
@@ -70,7 +72,14 @@ async def _serve(
     backend = make_backend(settings)
     running = Running(settings.max_rows * len(backend.models()) + settings.queue_limit)
     chance = system_chance()
-    parts = control_parts(record_folder(os.environ), chance.draw_seed)
+    tokenizer = packaged_tokenizer()
+    parts = control_parts(
+        record_folder(os.environ),
+        open_store(settings.policy_dir, os.environ),
+        chance.draw_seed,
+        count_tokens=lambda messages: len(tokenizer.encode_chat(messages)),
+        max_tokens=backend.models()[0].default_max_tokens,
+    )
     app = create_app(backend, settings, running, chance, parts=parts)
     server = DrainingServer(
         app,

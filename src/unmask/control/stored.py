@@ -51,7 +51,10 @@ class StoredPolicies:
         """Say what whoever runs the server should know."""
         found = self._current(model, model_digest)
         if found.active is not None and self.active_policy(model, model_digest) is None:
-            return (*found.messages, f"{model}: a learned part of the policy cannot be read: fixed budgets, no early exit")
+            return (
+                *found.messages,
+                f"{model}: a learned part of the policy cannot be read: fixed budgets, no early exit",
+            )
         return found.messages
 
     def _current(self, model: str, model_digest: str) -> FoundPolicy:

@@ -100,8 +100,8 @@ class ClassDocument(Document):
     """What holds for a service class."""
 
     prefers: Preference = Field(
-        description="What it gives up last. With `deadline` an estimate between two buckets takes the smaller, and an "
-        "unsure one does not rise; with `quality` it takes the larger, and never less than the task's default."
+        description="What it gives up last. An estimate gives the smallest bucket that holds it; with `quality` that "
+        "is never less than the task's default, and an unsure estimate gives the ceiling in place of the default."
     )
     max_steps: Steps = Field(description="Cap on the steps of a canvas, at least the floor of every task type.")
     max_total_steps: Steps | None = Field(
