@@ -136,7 +136,7 @@ def test_clients_cap_is_never_exceeded(
 
 @pytest.mark.parametrize(
     ("score", "deadline", "quality"),
-    [(1.0, 4, 8), (3.0, 8, 8), (3.1, 16, 16), (3.9, 16, 16), (4.0, 16, 16), (9, 16, 30)],
+    [(1.0, 4, 8), (3.0, 8, 8), (3.1, 16, 16), (4.0, 16, 16), (9, 16, 30)],
 )
 def test_estimate_gives_the_smallest_bucket_that_holds_it(score: float, deadline: int, quality: int) -> None:
     """That is what calibration vouches for; quality is never below the default."""
