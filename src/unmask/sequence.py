@@ -11,6 +11,7 @@ from unmask.types import (
     FixedToken,
     Mode,
     Outcome,
+    Progress,
     Sampling,
     StepBudget,
     StepTrace,
@@ -54,10 +55,11 @@ class Submission:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotedExit:
-    """Where a canvas would have stopped: steps it had taken, and its tokens there."""
+    """Where a canvas would have stopped: steps it had taken, its tokens there, and what the rule read."""
 
     steps: int
     tokens: tuple[int, ...]
+    progress: Progress | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -95,7 +97,7 @@ class Sequence:
 
     ``text`` is made of whole characters; bytes of one whose end is not there yet wait in ``unfinished``.
     ``logprobs``, where asked for, has an entry per output token that stands for bytes of text.
-    ``exited`` tells whether an exit rule has stopped a canvas. ``control`` is, in a control run whose rule was met,
+    ``exited`` tells whether an exit rule has stopped a canvas, ``met`` what it read at the last one. ``control`` is, in a control run whose rule was met,
     the request as it would be with its exits; of it only steps, output and text count.
     """
 
@@ -127,6 +129,7 @@ class Sequence:
     last_step: StepTrace | None = None
     trace: list[StepTrace] = field(default_factory=list)
     exited: bool = False
+    met: Progress | None = None
     control: "Sequence | None" = None
 
     @property

@@ -402,7 +402,9 @@ async def test_a_real_model_stops_early_and_says_so() -> None:
     answer = done.generation
     commits = [event for event in events if isinstance(event, CommitEvent)]
 
-    assert answer.exit == ExitRecord(steps=answer.usage.steps_used, text=answer.text)
+    assert answer.exit is not None
+    assert answer.exit == ExitRecord(steps=answer.usage.steps_used, text=answer.text, signals=answer.exit.signals)
+    assert {signal for signal, _ in answer.exit.signals} == EASY.signals
     assert answer.usage.exit_reason is ExitReason.EARLY_EXIT
     assert answer.usage.steps_used < answer.usage.steps_allocated
     assert "".join(commit.text for commit in commits) == answer.text

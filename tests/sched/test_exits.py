@@ -171,7 +171,7 @@ def test_a_control_run_notes_the_first_exit_and_goes_on() -> None:
     assert canvas is not None
 
     assert (result.tokens, result.finished) == (OPEN, False)
-    assert canvas.noted == NotedExit(steps=2, tokens=DRAFT)
+    assert canvas.noted == NotedExit(steps=2, tokens=DRAFT, progress=offered().progress)
     assert rule_of(sequence, canvas) is None
 
 

@@ -158,7 +158,11 @@ def _exit_record(sequence: Sequence) -> ExitRecord | None:
     if sequence.outcome is not Outcome.COMPLETED:
         return None
     met = sequence if sequence.exited else sequence.control
-    return None if met is None else ExitRecord(steps=met.steps, text=met.text)
+    if met is None:
+        return None
+    read = () if met.met is None else met.met.values
+    signals = tuple((signal, value) for signal, value in read if value is not None)
+    return ExitRecord(steps=met.steps, text=met.text, signals=signals)
 
 
 def usage_of(sequence: Sequence) -> Usage:

@@ -61,6 +61,7 @@ def book_control(sequence: Sequence, canvas: Canvas, tokens: tuple[int, ...], wr
     if control.outcome is not None:
         return
     noted = canvas.noted or NotedExit(steps=canvas.steps, tokens=tokens)
+    control.met = noted.progress or control.met
     control.steps += noted.steps
     if writer.write(control, noted.tokens) is not None:
         control.outcome = Outcome.COMPLETED
@@ -94,7 +95,7 @@ def _decided(plan: ExitPlan | None, canvas: Canvas, result: CanvasResult, progre
     if canvas.streak < plan.rule.patience or steps < plan.rule.min_steps:
         return result
     if plan.action is ExitAction.OBSERVE:
-        canvas.noted = NotedExit(steps=steps, tokens=offer.tokens)
+        canvas.noted = NotedExit(steps=steps, tokens=offer.tokens, progress=progress)
         return result
     record = result.record
     return replace(
@@ -102,6 +103,7 @@ def _decided(plan: ExitPlan | None, canvas: Canvas, result: CanvasResult, progre
         tokens=offer.tokens,
         finished=True,
         exited=True,
+        progress=progress,
         logprobs=offer.logprobs,
         record=None if record is None else replace(record, fixed=(True,) * len(record.fixed)),
     )

@@ -57,7 +57,8 @@ def _apply_canvas(sequence: Sequence, result: CanvasResult, writer: Writer) -> b
     if not result.finished:
         return False
     sequence.canvas = None
-    sequence.exited |= result.exited
+    if result.exited:
+        sequence.exited, sequence.met = True, result.progress
     book_control(sequence, canvas, result.tokens, writer)
     _extend(sequence, result.tokens, canvas.logprobs, _exit_reason(sequence, canvas, result), writer)
     if sequence.outcome is not None:
