@@ -17,6 +17,7 @@ from unmask.policy.policy import (
     TaskPolicy,
 )
 from unmask.stats import NotEnoughData
+from unmask.tasks.item import Split
 from unmask.tune.advise import Advice, NoAdvice
 from unmask.tune.buckets import choose_buckets, round_up
 from unmask.tune.curve import Curve, CurveSet
@@ -85,6 +86,7 @@ def propose(
     It is adaptive where that is advised and an estimator was calibrated for it.
 
     Raises:
+        SplitError: the curves are not of the tuning split, which alone budgets are chosen on.
         ForeignCurvesError: the curves are of other weights or of another canvas length than requests get.
     """
     extras, start = extras or Extras(), start or Start()
@@ -112,6 +114,7 @@ def propose(
 
 
 def _check(curves: CurveSet, model: ModelInfo) -> None:
+    curves.check_split(Split.TUNE)
     curves.check_model(model.name, model.digest)
     if curves.settings.canvas_length != model.default_canvas_length:
         raise ForeignCurvesError(
