@@ -17,18 +17,9 @@ from unmask.control.parts import ControlParts
 from unmask.control.records import RecordFolder
 from unmask.control.sources import Estimate, no_policy
 from unmask.policy.policy import AtCap, BudgetMode, ControlPolicy
+from unmask.testing.budget_policies import make_class_policy, make_exit, make_task_policy
 from unmask.testing.builders import make_generation, make_usage
-from unmask.testing.policies import (
-    DIGEST,
-    FakeClassifier,
-    FakeEstimator,
-    FakeEstimators,
-    FakePolicies,
-    make_active,
-    make_class,
-    make_exit,
-    make_task,
-)
+from unmask.testing.policies import DIGEST, FakeClassifier, FakeEstimator, FakeEstimators, FakePolicies, make_active
 from unmask.testing.scripted_backend import Line, ScriptedBackend
 from unmask.types import ExitAction, ExitReason, StepBudget, StrategyName
 
@@ -37,7 +28,7 @@ ESTIMATES = {
     EASY: Estimate(score=2.0, bin=0, is_sure=True),
     HARD: Estimate(score=4.0, bin=4, is_sure=True),
 }
-SORT = make_task("sort", mode=BudgetMode.ADAPTIVE, exit=make_exit())
+SORT = make_task_policy("sort", mode=BudgetMode.ADAPTIVE, exit=make_exit(enabled=True))
 
 
 def exiting(request: Request, _: int) -> list[Line]:
@@ -256,7 +247,7 @@ async def test_control_is_drawn_before_anything_is_known(site: Site) -> None:
 
 async def test_spent_budget_is_an_error_where_the_class_says_so(site: Site) -> None:
     """422, which clients do not try again; on a stream an error event in place of its end."""
-    site.policies.active = make_active(SORT, classes=(make_class(at_cap=AtCap.FAIL),))
+    site.policies.active = make_active(SORT, classes=(make_class_policy(max_steps=16, at_cap=AtCap.FAIL),))
     whole = await site.chat(diffusion={"early_exit": False})
     stream = parse_stream((await site.chat(diffusion={"early_exit": False}, stream=True)).content)
 

@@ -11,8 +11,9 @@ from unmask.api.usage import choice_diffusion, usage
 from unmask.control.asked import Asked
 from unmask.control.budget import BudgetSource
 from unmask.control.sources import Estimate
+from unmask.testing.budget_policies import make_class_policy
 from unmask.testing.builders import make_generation, make_usage
-from unmask.testing.policies import DIGEST, make_assignment, make_class
+from unmask.testing.policies import DIGEST, make_assignment
 from unmask.types import Bucket, ExitReason, Verification
 
 
@@ -130,7 +131,7 @@ def test_choices_say_what_they_have_in_common() -> None:
     """What differs is left to each; one control among them is told."""
     call = make_call(["a", "b"])
     first, second = call.admitted
-    service_class = make_class("batch")
+    service_class = make_class_policy("batch")
     given = {"service_class": service_class, "policy": DIGEST, "bucket": Bucket.S}
     admitted = (
         replace(first, assignment=make_assignment(task="sort", is_control=True, **given)),

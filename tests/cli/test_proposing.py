@@ -1,93 +1,148 @@
-"""What ``unmask policy propose`` and ``unmask policy advise`` do with curves."""
+"""Behaviour of ``unmask policy propose`` and ``unmask policy advise``."""
 
-import argparse
-import io
 import json
 from pathlib import Path
 
+import orjson
 import pytest
-from rich.console import Console
 
-from unmask.cli.exits import Exit
-from unmask.cli.proposing import curves_path, run_advise, run_propose
-from unmask.cli.tools import Tools
-from unmask.errors import UnknownModelError
+from tests.cli.terminal import Ended, type_in
+from tests.tune.synthetic import curves_of
+from unmask.policy.digest import policy_digest
+from unmask.policy.policy import BudgetMode
+from unmask.policy.standing import Stage
+from unmask.policy.store import PolicyStore
+from unmask.tasks.item import Split
 from unmask.testing.builders import make_model
 from unmask.testing.curves import make_curves, make_shares
 from unmask.testing.fake_backend import FakeBackend
+from unmask.tune.curve import CurveSet
 from unmask.tune.curve_file import write_curves
-from unmask.tune.errors import CurveFileError, ForeignCurvesError
+from unmask.tune.run import CURVES
 
-CURVES = make_curves(make_shares((0.1, 0.5, 0.8, 0.9, 0.97), grid=(1, 2, 4, 8, 16), items=300))
-
-
-def tools(backend: FakeBackend | None = None) -> Tools:
-    """Return tools that keep what they write."""
-    out, err = (Console(file=io.StringIO(), width=200) for _ in range(2))
-    return Tools(out=out, err=err, make_backend=lambda _: backend or FakeBackend())
+STEEP = make_curves(make_shares((0.1, 0.5, 0.8, 0.9, 0.97), grid=(1, 2, 4, 8, 16), items=300))
 
 
-def written(console: Console) -> str:
-    """Return what went to a console."""
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+def kept(folder: Path, curves: CurveSet = STEEP) -> Path:
+    """Keep curves as a run does, and return their folder."""
+    folder.mkdir()
+    write_curves(folder / CURVES, curves)
+    return folder
 
 
-def arguments(folder: Path, **changes: object) -> argparse.Namespace:
-    """Return parsed arguments that name a file of curves."""
-    path = folder / "curves.json"
-    write_curves(path, CURVES)
-    fields: dict[str, object] = {"curves": path, "model": "tiny", "traffic": None, "json": False}
-    return argparse.Namespace(**(fields | changes))
+def act(tmp_path: Path, *argv: str, backend: FakeBackend | None = None) -> Ended:
+    """Run an act of ``unmask policy`` on a folder of policies."""
+    return type_in("policy", *argv, "--policy-dir", str(tmp_path / "policies"), backend=backend)
 
 
 def test_a_policy_is_proposed_for_the_model_served(tmp_path: Path) -> None:
-    """The table of sources goes to stderr, and the backend is let go."""
+    """It is in the folder, as proposed and no further; its sources and the next step are said."""
     backend = FakeBackend()
-    used = tools(backend)
-    proposal = run_propose(arguments(tmp_path), used)
+    ended = act(
+        tmp_path, "propose", "--curves", str(kept(tmp_path / "c")), "--as", "ann", "--note", "first", backend=backend
+    )
+    store = PolicyStore(tmp_path / "policies")
+    ((digest, life),) = store.standing().lives.items()
+    (entry,) = store.log().entries
 
-    assert proposal.policy.task("sort").ceiling == 16
-    assert "next above collapse" in written(used.err)
+    assert ended.code == 0, ended.err
+    assert store.policy(digest).task("sort").ceiling == 16
+    assert (life.stage, life.authors, entry.signature.note) == (Stage.PROPOSED, frozenset({"ann"}), "first")
+    assert "next above collapse" in ended.out
+    assert f"unmask policy submit {digest[:12]}" in ended.err
     assert backend.drained
 
 
-def test_curves_of_other_weights_are_refused(tmp_path: Path) -> None:
-    """Also where the name is the same; and models that there are not."""
-    with pytest.raises(ForeignCurvesError):
-        run_propose(arguments(tmp_path), tools(FakeBackend(models=(make_model("tiny", digest="ffff"),))))
-    with pytest.raises(UnknownModelError):
-        run_propose(arguments(tmp_path, model="huge"), tools())
+def test_the_same_policy_is_proposed_once(tmp_path: Path) -> None:
+    """The second time says where it stands, and the log says nothing."""
+    folder = kept(tmp_path / "c")
+    first, again = (act(tmp_path, "propose", "--curves", str(folder), "--json") for _ in range(2))
+
+    assert (first.code, again.code) == (0, 0)
+    assert json.loads(first.out)["head"] == json.loads(again.out)["head"]
+    assert json.loads(again.out)["stage"] == "proposed"
+    assert {source["place"] for source in json.loads(again.out)["sources"]} >= {"sort.floor", "buckets", "control"}
 
 
-def test_curves_are_looked_for_where_they_are_kept(tmp_path: Path) -> None:
-    """Unless a file is named."""
-    named = arguments(tmp_path)
-    assert curves_path(named) == named.curves
-    named.curves = None
-    assert curves_path(named) == Path("runs/curve-tiny/curves.json")
-    with pytest.raises(CurveFileError, match="unmask curve"):
-        run_advise(argparse.Namespace(curves=tmp_path / "none.json", model="tiny", traffic=None, json=True), tools())
+def test_tuned_difficulty_makes_a_policy_adaptive(tmp_path: Path) -> None:
+    """The estimator goes into the folder with the policy that names it, which can then be submitted."""
+    for split in (Split.TUNE, Split.CALIBRATE, Split.TEST):
+        kept(tmp_path / split, curves_of(split, 1000 if split is Split.CALIBRATE else 300))
+    named = [part for split in ("tune", "calibrate", "test") for part in (f"--{split}", str(tmp_path / split))]
+    tuned = type_in("tune", "difficulty", *named, "--out", str(tmp_path / "d.json"), "--json")
+    ended = act(
+        tmp_path, "propose", "--curves", str(tmp_path / "tune"), "--difficulty", str(tmp_path / "d.json"), "--json"
+    )
+    assert ended.code == 0, ended.err
+    digest = json.loads(ended.out)["digest"]
+    policy = PolicyStore(tmp_path / "policies").policy(digest)
+
+    assert policy_digest(policy) == digest
+    assert policy.task("sort").mode is BudgetMode.ADAPTIVE, json.loads(ended.out)["sources"]
+    assert policy.difficulty == json.loads(tuned.out)["estimator"]
+    assert policy.task("sort").shift == json.loads(tuned.out)["tasks"][0]["shift"]
+    assert act(tmp_path, "submit", digest[:12]).code == 0
+
+
+def test_exits_are_taken_from_their_file(tmp_path: Path) -> None:
+    """Their fields are those of a policy; others, and rules of other weights, are refused."""
+    exit_fields = {"enabled": False, "misjudgement_limit": 0.01, "conditions": {"flips": 0.0, "gap": 0.5}}
+    value = {"format": "unmask.exits/1", "model_digest": "0123456789abcdef", "exits": {"sort": exit_fields}}
+    path, folder = tmp_path / "exits.json", kept(tmp_path / "c")
+    codes = []
+    other: tuple[dict[str, object], ...] = ({"model_digest": "f" * 16}, {"exits": {"sort": {"bound": 1}}}, {"exits": {}})
+    for changes in ({}, *other):
+        path.write_bytes(orjson.dumps({**value, **changes}))
+        ended = act(tmp_path, "propose", "--curves", str(folder), "--exits", str(path), "--json")
+        codes.append(ended.code)
+        if not changes:
+            policy = PolicyStore(tmp_path / "policies").policy(json.loads(ended.out)["digest"])
+            found = policy.task("sort").exit
+            assert found is not None
+            assert (found.enabled, len(found.rule.conditions)) == (False, 2)
+
+    assert codes == [0, 3, 3, 3]
+    assert act(tmp_path, "propose", "--curves", str(folder), "--exits", str(tmp_path / "none")).code == 3
+
+
+@pytest.mark.parametrize("name", ["propose", "advise"])
+def test_curves_of_other_weights_are_refused(tmp_path: Path, name: str) -> None:
+    """Also where the name is the same; and models that there are not, and items that nothing is chosen on."""
+    folder = str(kept(tmp_path / "c"))
+    test = str(kept(tmp_path / "t", curves_of(Split.TEST, 20)))
+    backend = FakeBackend(models=(make_model("tiny", digest="ffff"),))
+
+    foreign = act(tmp_path, name, "--curves", folder, backend=backend)
+    assert (foreign.code, "ffff" in foreign.err) == (3, True)
+    assert act(tmp_path, name, "--curves", folder, "--model", "huge").code == 2
+    other = act(tmp_path, name, "--curves", test)
+    assert (other.code, "split test, allowed: tune" in other.err) == (3, True)
+    assert not (tmp_path / "policies").exists()
+
+
+def test_missing_curves_say_how_to_measure_them(tmp_path: Path) -> None:
+    """Nothing is proposed of nothing."""
+    ended = act(tmp_path, "propose", "--curves", str(tmp_path / "none"))
+
+    assert (ended.code, "unmask curve" in ended.err) == (3, True)
 
 
 def test_advice_is_given_with_and_without_traffic(tmp_path: Path) -> None:
     """A table of task types, and one of classes where there are records of requests."""
-    traffic = tmp_path / "traffic.jsonl"
+    traffic, folder = tmp_path / "traffic.jsonl", str(kept(tmp_path / "c"))
     traffic.write_text('{"service_class":"batch","task":"sort","difficulty":1.5,"seconds":0.25}\n')
-    plain, full = tools(), tools()
+    plain = act(tmp_path, "advise", "--curves", folder)
+    full = act(tmp_path, "advise", "--curves", folder, "--traffic", str(traffic))
 
-    assert run_advise(arguments(tmp_path), plain) == Exit.OK
-    assert "fixed or adaptive" in written(plain.out)
-    assert "service classes" not in written(plain.out)
-    assert run_advise(arguments(tmp_path, traffic=traffic), full) == Exit.OK
-    assert "service classes: not enough data" in written(full.out)
+    assert (plain.code, full.code) == (0, 0)
+    assert "fixed or adaptive" in plain.out
+    assert "service classes" not in plain.out
+    assert "service classes: not enough data" in full.out
 
 
 def test_advice_as_json_is_one_object(tmp_path: Path) -> None:
     """Scripts read the same."""
-    used = tools()
-    run_advise(arguments(tmp_path, json=True), used)
-    value = json.loads(written(used.out))
+    value = json.loads(act(tmp_path, "advise", "--curves", str(kept(tmp_path / "c")), "--json").out)
 
     assert [entry["task"] for entry in value["tasks"]] == ["sort"]
     assert value["classes"] is None

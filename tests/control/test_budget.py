@@ -12,14 +12,15 @@ from unmask.control.budget import Assignment, BudgetSource, assign
 from unmask.control.sources import ActivePolicy, Estimate
 from unmask.errors import InvalidRequestError
 from unmask.policy.policy import AtCap, BucketSteps, BudgetMode, Preference
+from unmask.testing.budget_policies import RULE, make_class_policy, make_exit, make_task_policy
 from unmask.testing.builders import make_model
-from unmask.testing.policies import DIGEST, RULE, make_active, make_class, make_exit, make_task
+from unmask.testing.policies import DIGEST, make_active
 from unmask.types import Bucket, ExitPlan, Message, Mode, Role, StepBudget, StrategyChoice, StrategyName
 
 MODEL = make_model(default_canvas_length=32, default_steps=32, max_steps=64, canvas_lengths=(8, 16, 32))
 ASK = Request(model="tiny", messages=(Message(role=Role.USER, content="sort 3 , 1"),))
-SORT = make_task("sort", mode=BudgetMode.ADAPTIVE, floor=4, default=8, ceiling=30, exit=make_exit())
-CLASSES = (make_class(), make_class("batch", prefers=Preference.QUALITY, max_steps=32))
+SORT = make_task_policy("sort", mode=BudgetMode.ADAPTIVE, floor=4, default=8, ceiling=30, exit=make_exit(enabled=True))
+CLASSES = (make_class_policy(max_steps=16), make_class_policy("batch", prefers=Preference.QUALITY, max_steps=32))
 
 
 def give(
@@ -93,8 +94,8 @@ def test_service_class_needs_a_policy() -> None:
 
 POLICIES = st.builds(
     lambda sizes, cap, prefers, mode, shift: make_active(
-        make_task("sort", mode=mode, floor=sizes[0], default=sizes[1], ceiling=sizes[2], shift=shift),
-        classes=(make_class(max_steps=max(cap, sizes[0]), prefers=prefers),),
+        make_task_policy("sort", mode=mode, floor=sizes[0], default=sizes[1], ceiling=sizes[2], shift=shift),
+        classes=(make_class_policy(max_steps=max(cap, sizes[0]), prefers=prefers),),
     ),
     sizes=st.lists(st.integers(1, 32), min_size=3, max_size=3).map(sorted),
     cap=st.integers(1, 64),
@@ -146,29 +147,28 @@ def test_estimate_gives_the_smallest_bucket_that_holds_it(score: float, deadline
 
 def test_shift_is_added_to_the_estimate() -> None:
     """A step of log2 doubles."""
-    shifted = make_active(make_task("sort", mode=BudgetMode.ADAPTIVE, floor=2, default=4, ceiling=32, shift=1.0))
+    shifted = make_active(make_task_policy("sort", mode=BudgetMode.ADAPTIVE, floor=2, default=4, ceiling=32, shift=1.0))
 
     assert steps(give(shifted, estimate=looks(2.0))) == 8
 
 
-def test_unsure_estimate_rises_for_quality_alone() -> None:
-    """Where the estimator has seen nothing like a request, quality gets the ceiling and a deadline the default."""
-    assert steps(give(estimate=looks(2.0, is_sure=False), service_class="batch")) == 30
-    assert steps(give(estimate=looks(2.0, is_sure=False))) == 8
-    assert steps(give(estimate=None, service_class="batch")) == 30
-    assert steps(give(estimate=None)) == 8
+def test_unsure_estimate_gets_the_ceiling() -> None:
+    """What the estimator has seen nothing like may need anything, whatever the class prefers."""
+    for service_class, ceiling in (("batch", 30), ("interactive", 16)):
+        assert steps(give(estimate=looks(2.0, is_sure=False), service_class=service_class)) == ceiling
+        assert steps(give(estimate=None, service_class=service_class)) == ceiling
 
 
 def test_fixed_task_type_takes_its_default() -> None:
     """Difficulty does not matter, but travels with the request."""
-    found = give(make_active(make_task("sort", default=10)), estimate=looks(4.0))
+    found = give(make_active(make_task_policy("sort", default=10)), estimate=looks(4.0))
 
     assert (steps(found), found.source, found.estimate) == (10, BudgetSource.TASK, looks(4.0))
 
 
 def test_unknown_task_type_takes_the_default_entry_and_no_exit() -> None:
     """What nobody has measured has a fixed budget and runs to its end, even if a default entry had a rule."""
-    unsafe = make_active(SORT, tasks=(make_task(exit=make_exit()),))
+    unsafe = make_active(SORT, tasks=(make_task_policy(exit=make_exit(enabled=True)),))
     found = give(unsafe, task="haiku")
 
     assert (steps(found), found.task, found.rule, found.exit) == (8, "haiku", None, None)
@@ -202,7 +202,7 @@ def test_above_the_cap_of_the_class_is_refused_under_the_clients_name() -> None:
 
 def test_total_is_capped_by_the_class() -> None:
     """A client's is refused above the cap; without one it is what canvases may take, and no more than the cap."""
-    capped = make_active(SORT, classes=(make_class(max_total_steps=20),))
+    capped = make_active(make_task_policy("sort"), classes=(make_class_policy(max_steps=16, max_total_steps=20),))
     with pytest.raises(InvalidRequestError, match="1 to 20") as caught:
         give(capped, request=asking(budget=StepBudget(max_steps=8, max_total_steps=21)))
     lower = give(capped, request=asking(budget=StepBudget(max_steps=8, max_total_steps=9)))
@@ -219,7 +219,9 @@ def test_total_alone_leaves_the_canvas_to_the_policy() -> None:
     """It is the client's, and the steps of a canvas are not."""
     request = asking(budget=StepBudget(max_steps=16, max_total_steps=9))
 
-    assert give(request=request).budget == StepBudget(max_steps=8, max_total_steps=9)
+    assert give(make_active(make_task_policy("sort")), request=request).budget == StepBudget(
+        max_steps=8, max_total_steps=9
+    )
 
 
 def test_short_canvas_takes_no_more_steps_than_it_has_positions() -> None:
@@ -230,7 +232,7 @@ def test_short_canvas_takes_no_more_steps_than_it_has_positions() -> None:
 def test_policy_sets_strategy_and_exit() -> None:
     """Both were tuned together."""
     tuned = StrategyChoice(name=StrategyName.KLASS, threshold=0.9)
-    found = give(make_active(make_task("sort", strategy=tuned, exit=make_exit())))
+    found = give(make_active(make_task_policy("sort", strategy=tuned, exit=make_exit(enabled=True))))
 
     assert (found.strategy, found.exit, found.rule) == (tuned, ExitPlan(rule=RULE), RULE)
     assert (found.policy, found.policy_name) == (DIGEST, DIGEST[:12])
@@ -248,7 +250,7 @@ def test_policy_sets_strategy_and_exit() -> None:
 def test_clients_strategy_keeps_off_exits_tuned_for_another(mine: StrategyChoice, applies: bool) -> None:
     """The client's strategy is taken as it is; a rule applies where it was tuned for just this one."""
     tuned = StrategyChoice(name=StrategyName.KLASS, threshold=0.9)
-    active = make_active(make_task("sort", strategy=tuned, exit=make_exit()))
+    active = make_active(make_task_policy("sort", strategy=tuned, exit=make_exit(enabled=True)))
     found = give(active, request=asking(strategy=mine), has_strategy=True)
 
     assert found.strategy == mine
@@ -264,7 +266,7 @@ def test_exit_may_be_switched_off() -> None:
 
 def test_rule_that_is_not_enabled_stops_nothing() -> None:
     """It may be observed all the same."""
-    found = give(make_active(make_task("sort", exit=make_exit(enabled=False))))
+    found = give(make_active(make_task_policy("sort", exit=make_exit(enabled=False))))
 
     assert (found.exit, found.rule) == (None, RULE)
 
@@ -272,6 +274,6 @@ def test_rule_that_is_not_enabled_stops_nothing() -> None:
 @pytest.mark.parametrize("at_cap", AtCap)
 def test_class_says_what_a_spent_budget_means(at_cap: AtCap) -> None:
     """It is truncated or failed."""
-    found = give(make_active(SORT, classes=(make_class(at_cap=at_cap),)))
+    found = give(make_active(SORT, classes=(make_class_policy(max_steps=16, at_cap=at_cap),)))
 
     assert found.fails_at_cap is (at_cap is AtCap.FAIL)

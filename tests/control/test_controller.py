@@ -24,23 +24,13 @@ from unmask.metrics.control import ControlInstruments
 from unmask.metrics.exposition import expose
 from unmask.policy.policy import AtCap, BudgetMode, ControlPolicy
 from unmask.tasks.formats import JsonObject
+from unmask.testing.budget_policies import RULE, make_class_policy, make_exit, make_task_policy
 from unmask.testing.builders import make_generation, make_model, make_usage
-from unmask.testing.policies import (
-    DIGEST,
-    RULE,
-    FakeClassifier,
-    FakeEstimator,
-    FakeEstimators,
-    FakePolicies,
-    make_active,
-    make_class,
-    make_exit,
-    make_task,
-)
+from unmask.testing.policies import DIGEST, FakeClassifier, FakeEstimator, FakeEstimators, FakePolicies, make_active
 from unmask.types import ExitAction, ExitReason, Message, ProgressSignal, Role
 
 MODEL = make_model()
-SORT = make_task("sort", mode=BudgetMode.ADAPTIVE, exit=make_exit())
+SORT = make_task_policy("sort", mode=BudgetMode.ADAPTIVE, exit=make_exit(enabled=True))
 QUESTION = "sort 3 , 1"
 HARD = Estimate(score=4.0, bin=3, is_sure=True, features=(("digits", 2.0),))
 
@@ -183,7 +173,7 @@ def test_control_is_kept_with_both_verdicts(tmp_path: Path) -> None:
 def test_control_without_a_verifier_knows_divergence_alone(tmp_path: Path) -> None:
     """Nobody can tell whether either of the texts is right."""
     bench = Bench(tmp_path, draw=0.0)
-    bench.policies.active = make_active(make_task("haiku", exit=make_exit()))
+    bench.policies.active = make_active(make_task_policy("haiku", exit=make_exit(enabled=True)))
     bench.control.settle(bench.admit("a frog", task="haiku"), ran("frog", exit_text="pond"), "req-1")
     bench.control.settle(bench.admit("a frog", task="haiku"), ran("frog"), "req-2")
     bench.book.close()
@@ -246,7 +236,7 @@ def test_early_exit_that_fails_is_collected_with_its_signals(tmp_path: Path) -> 
 def test_spent_budget_fails_where_the_class_says_so(tmp_path: Path, reason: ExitReason) -> None:
     """A budget that was spent without converging, and nothing else."""
     bench = Bench(tmp_path)
-    bench.policies.active = make_active(SORT, classes=(make_class(at_cap=AtCap.FAIL),))
+    bench.policies.active = make_active(SORT, classes=(make_class_policy(max_steps=16, at_cap=AtCap.FAIL),))
     admitted, generation = bench.admit(), ran("1, 3", exit_reason=reason)
     if reason not in {ExitReason.MAX_STEPS, ExitReason.MAX_TOTAL_STEPS}:
         bench.control.settle(admitted, generation, "req-1")

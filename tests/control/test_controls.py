@@ -4,7 +4,8 @@ from random import Random
 
 from unmask.control.controls import control_fraction, draw_control
 from unmask.policy.policy import ControlPolicy
-from unmask.testing.policies import RULE, make_assignment
+from unmask.testing.budget_policies import RULE
+from unmask.testing.policies import make_assignment
 from unmask.types import ExitAction, ExitPlan
 
 POLICY = ControlPolicy(fraction=0.02, young_fraction=0.2, young_until=100)

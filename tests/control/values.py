@@ -1,4 +1,4 @@
-"""Policies, features and models with every field filled in, of which a test names only what it is about."""
+"""Entries of policies, features and models with every field filled in, of which a test names only what it is about."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,17 +6,7 @@ from typing import Any
 from unmask.control.difficulty import TaskModel
 from unmask.control.features import FEATURES, Features
 from unmask.control.forest import LEAF, Forest, Tree
-from unmask.policy.policy import (
-    DEFAULT_TASK,
-    AtCap,
-    BucketSteps,
-    BudgetMode,
-    ClassPolicy,
-    ControlPolicy,
-    Policy,
-    Preference,
-    TaskPolicy,
-)
+from unmask.policy.policy import BucketSteps, BudgetMode, TaskPolicy
 from unmask.types import Bucket
 
 BUCKETS = tuple(
@@ -38,30 +28,6 @@ def make_entry(task: str = "sort", **changes: Any) -> TaskPolicy:  # noqa: ANN40
         shift=0.0,
     )
     return replace(entry, **changes)
-
-
-def make_policy(*entries: TaskPolicy) -> Policy:
-    """Return a policy with these entries, and one budget for all requests of other task types."""
-    default = make_entry(DEFAULT_TASK, mode=BudgetMode.FIXED, default=16)
-    interactive = ClassPolicy(
-        name="interactive",
-        prefers=Preference.DEADLINE,
-        max_steps=32,
-        max_total_steps=None,
-        at_cap=AtCap.TRUNCATE,
-        re_expansions=1,
-        re_expansion_factor=2.0,
-    )
-    return Policy(
-        model="tiny",
-        model_digest="0123456789abcdef",
-        difficulty=None,
-        buckets=BUCKETS,
-        tasks=(*entries, default),
-        classes=(interactive,),
-        default_class="interactive",
-        control=ControlPolicy(fraction=0.05, young_fraction=0.1, young_until=400),
-    )
 
 
 def make_features(task: str = "sort", **values: float) -> Features:

@@ -1,16 +1,18 @@
 """Behaviour of `unmask.tune.difficulty`."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.control.values import BUCKETS, make_entry
-from tests.tune.synthetic import records_of, runs_of
+from tests.tune.synthetic import items_of, runs_of
 from unmask.control.features import FEATURES, Features
 from unmask.tasks.item import Split
 from unmask.tune.difficulty import Recipe, boosted, export, fit, train_task
-from unmask.tune.item_runs import RunsError, collect
+from unmask.tune.item_runs import RunsError
 
 RECIPE = Recipe(quantiles=(0.5, 0.9), trees=20, rate=0.3, folds=3)
 ENTRY = make_entry(alpha=0.05)
@@ -60,22 +62,11 @@ def test_model_learns_what_makes_items_hard() -> None:
 
 def test_constant_stays_where_nothing_can_be_told() -> None:
     """Every item needs the same: no model takes fewer steps than one budget for all."""
-    records = [
-        record
-        for record in records_of(Split.TUNE, 1500)
-        if record.features["digits"] == 8 or record.features["digits"] == 9
+    items = [
+        replace(item, runs=tuple(replace(run, correct=run.budget >= 4) for run in item.runs))
+        for item in items_of(Split.TUNE, 1500)
+        if item.features["digits"] in {8, 9}
     ]
-    level = [
-        type(record)(
-            item=record.item,
-            features=record.features,
-            budget=record.budget,
-            correct=record.budget >= 4,
-            steps=record.budget,
-        )
-        for record in records
-    ]
-    items = collect(level, Split.TUNE, model="tiny", model_digest="m").items
     trained = train_task(items, ENTRY, BUCKETS, RECIPE)
 
     assert trained.chosen is None
@@ -94,7 +85,7 @@ def test_models_are_judged_by_steps() -> None:
 
 def test_items_never_right_are_told_and_not_learnt_from() -> None:
     """With nothing right at the ceiling there is a constant, and every item in the count."""
-    items = collect(records_of(Split.TUNE, 80, hopeless=1.0), Split.TUNE, model="tiny", model_digest="m").items
+    items = items_of(Split.TUNE, 80, hopeless=1.0)
     trained = train_task(items, ENTRY, BUCKETS, RECIPE)
 
     assert (trained.n, trained.never_right) == (80, 80)

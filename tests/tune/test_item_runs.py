@@ -1,52 +1,68 @@
 """Behaviour of `unmask.tune.item_runs`."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from random import Random
 
 import pytest
 
-from tests.tune.synthetic import GRID, digests, records_of
+from tests.tune.synthetic import curves_of, digests, items_of, runs_of
 from unmask.control.features import FEATURES
 from unmask.tasks.item import Split
 from unmask.tasks.registry import all_tasks
-from unmask.tune.item_runs import (
-    ItemRecord,
-    ItemRuns,
-    Run,
-    RunsError,
-    RunSet,
-    SplitError,
-    collect,
-    item_features,
-    read_runs,
-    write_runs,
-)
-
-
-def gathered(records: list[ItemRecord], split: Split = Split.TUNE) -> RunSet:
-    """Collect records of a model."""
-    return collect(records, split, model="tiny", model_digest="m")
+from unmask.tune.errors import CurveFileError
+from unmask.tune.item_runs import ItemRuns, Run, item_features, runs_from
+from unmask.tune.items import draw_items
+from unmask.types import Message
 
 
 def item(*correct: bool) -> ItemRuns:
     """Return an item that is right at the budgets told, of 1, 2, 4 and so on."""
-    (found,) = gathered(records_of(Split.TUNE, 1)).items
+    (found,) = items_of(Split.TUNE, 1)
     runs = tuple(Run(budget=2**power, correct=right, steps=1) for power, right in enumerate(correct))
     return replace(found, runs=runs)
 
 
-def test_records_are_grouped_by_item() -> None:
-    """Whatever the order of the records, an item has its runs with the smallest budget first."""
-    records = records_of(Split.TUNE, 5)
-    Random(1).shuffle(records)
-    runs = gathered(records)
+def count(messages: Sequence[Message]) -> int:
+    """Count characters."""
+    return sum(len(message.content) for message in messages)
 
-    assert len(runs.items) == 5
-    assert all(found.budgets == GRID for found in runs.items)
+
+def test_runs_of_a_task_type() -> None:
+    """Items are told apart by task type, in the order of their first ones."""
+    runs = runs_of(Split.TUNE, 5)
+
     assert runs.tasks == ("sort",)
     assert runs.of("sort") == runs.items
     assert runs.of("latin") == ()
+
+
+def test_curves_become_runs_with_the_features_of_requests() -> None:
+    """Items are drawn again, and known as the server knows a request; each has its own results."""
+    curves = curves_of(Split.CALIBRATE, 6)
+    runs = runs_from(curves, count, 77)
+    drawn = draw_items("sort", 6, 0, Split.CALIBRATE)
+
+    assert (runs.split, runs.model_digest, runs.strategy) == (
+        Split.CALIBRATE,
+        curves.settings.model_digest,
+        curves.settings.strategy,
+    )
+    for place, (one, found) in enumerate(zip(drawn, runs.items, strict=True)):
+        assert found.item == one.digest
+        assert found.budgets == curves.settings.grid
+        assert (found.features["prompt_tokens"], found.features["max_tokens"]) == (count(one.messages), 77)
+        assert [run.correct for run in found.runs] == curves.curves[0].correct[:, place].tolist()
+        assert [run.steps for run in found.runs] == list(curves.settings.grid)
+
+
+def test_items_that_are_drawn_otherwise_now_are_refused() -> None:
+    """Their features would be those of other prompts than were measured."""
+    curves = curves_of(Split.TUNE, 4)
+    other = replace(curves, settings=replace(curves.settings, seed=5))
+
+    with pytest.raises(CurveFileError, match="measure it anew"):
+        runs_from(other, count, 77)
 
 
 def test_sufficient_is_right_from_there_on() -> None:
@@ -58,80 +74,6 @@ def test_sufficient_is_right_from_there_on() -> None:
     assert item(False, True).at(2).correct
     with pytest.raises(KeyError):
         item(True).at(8)
-
-
-def test_other_splits_are_refused() -> None:
-    """A single item of another split spoils the lot: it may have been tuned on."""
-    mixed = records_of(Split.TUNE, 3) + records_of(Split.TEST, 1)
-
-    with pytest.raises(SplitError, match="of the split test, allowed: tune"):
-        gathered(mixed)
-    with pytest.raises(SplitError, match="allowed: calibrate"):
-        gathered(records_of(Split.TUNE, 3), Split.CALIBRATE)
-
-
-def test_runs_cut_short_are_refused() -> None:
-    """An item without its last budgets is named, and the budgets that others have."""
-    with pytest.raises(RunsError, match=r"1, 2, 4, 8, 16, allowed: .* 1, 2, 4, 8, 16, 32"):
-        gathered(records_of(Split.TUNE, 3)[:-1])
-
-
-def test_contradicting_runs_are_refused() -> None:
-    """Two runs at one budget, or two sets of features: which is meant is not guessed at."""
-    records = records_of(Split.TUNE, 2)
-    other = replace(records[0], features=replace(records[0].features, task="latin"))
-
-    with pytest.raises(RunsError, match="two runs at one budget"):
-        gathered([*records, records[0]])
-    with pytest.raises(RunsError, match="different features"):
-        gathered([other, *records[1:]])
-    with pytest.raises(RunsError, match="no runs"):
-        gathered([])
-
-
-def test_what_is_written_is_read(tmp_path: Path) -> None:
-    """Records survive their file, and so does what they were run on."""
-    path = tmp_path / "runs.jsonl"
-    records = records_of(Split.TEST, 4)
-    write_runs(path, records, model="tiny", model_digest="m")
-
-    assert read_runs(path, Split.TEST) == gathered(records, Split.TEST)
-    with pytest.raises(SplitError):
-        read_runs(path, Split.TUNE)
-
-
-@pytest.mark.parametrize(
-    ("line", "changed", "reason"),
-    [
-        (0, "{", "line 1"),
-        (0, '{"format":"unmask-item-runs","version":2,"model":"","model_digest":"","features":[]}', "version"),
-        (0, '{"format":"unmask-item-runs","version":1,"model":"","model_digest":"","features":[]}', "other features"),
-        (1, "", "line 2"),
-        (1, '{"item":"x"}', "line 2: item"),
-        (2, '{"item":"0123456789abcdef","task"', "line 3.*go on to its end"),
-    ],
-)
-def test_damaged_file_is_refused(tmp_path: Path, line: int, changed: str, reason: str) -> None:
-    """The error names the line."""
-    path = tmp_path / "runs.jsonl"
-    write_runs(path, records_of(Split.TUNE, 1), model="tiny", model_digest="m")
-    lines = path.read_text(encoding="utf-8").splitlines()
-    lines[line] = changed
-    path.write_text("\n".join(lines), encoding="utf-8")
-
-    with pytest.raises(RunsError, match=reason):
-        read_runs(path, Split.TUNE)
-
-
-@pytest.mark.parametrize("content", [None, b"", b"\xff\xfe"])
-def test_no_file_of_runs_is_refused(tmp_path: Path, content: bytes | None) -> None:
-    """Missing, empty, or no text at all."""
-    path = tmp_path / "runs.jsonl"
-    if content is not None:
-        path.write_bytes(content)
-
-    with pytest.raises(RunsError, match=str(path)):
-        read_runs(path, Split.TUNE)
 
 
 def test_generated_items_have_features() -> None:

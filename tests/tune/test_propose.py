@@ -1,20 +1,23 @@
 """A proposal takes its numbers from the curves, and says so."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from unmask.policy.policy import DEFAULT_TASK, BudgetMode, ExitPolicy, Policy, Preference
+from unmask.errors import UnmaskError
+from unmask.policy.policy import DEFAULT_TASK, BucketSteps, BudgetMode, ExitPolicy, Policy, Preference
+from unmask.tasks.item import Split
 from unmask.testing.builders import make_model
 from unmask.testing.curves import make_curve, make_curves, make_shares
 from unmask.tune.advise import advise
 from unmask.tune.curve import CurveSet
-from unmask.tune.errors import ForeignCurvesError
-from unmask.tune.propose import Calibrated, Extras, Proposal, proposal_table, propose
-from unmask.types import ExitCondition, ExitRule, ProgressSignal
+from unmask.tune.errors import ForeignCurvesError, SplitError
+from unmask.tune.propose import Calibrated, CalibratedTask, Extras, Proposal, proposal_table, propose
+from unmask.types import Bucket, ExitCondition, ExitRule, ProgressSignal, StrategyChoice, StrategyName
 
 GRID = (1, 2, 4, 8, 16)
 MODEL = make_model("tiny")
@@ -35,6 +38,12 @@ EXIT = ExitPolicy(
 def proposed(curves: CurveSet, extras: Extras | None = None) -> Proposal:
     """Return a proposal with the advice that its curves give."""
     return propose(curves, MODEL, advise(curves), extras)
+
+
+def calibrated(*, strategy: StrategyChoice = StrategyChoice(), **tasks: CalibratedTask) -> Calibrated:
+    """Return an estimator that is calibrated with a bucket for each point of the grid."""
+    buckets = tuple(BucketSteps(bucket=bucket, max_steps=step) for bucket, step in zip(Bucket, GRID, strict=True))
+    return Calibrated(digest="feedface", model_digest=MODEL.digest, strategy=strategy, buckets=buckets, tasks=tasks)
 
 
 def budgets(policy: Policy, task: str) -> tuple[int, int, int]:
@@ -102,15 +111,52 @@ def test_adaptive_needs_advice_and_a_calibrated_estimator() -> None:
     row = "".join("1" if right else "0" for right in easy)
     curve = make_curve(row, row, row, row, "1" * count, grid=GRID)
     curves = make_curves(curve)
-    calibrated = Calibrated(digest="feedface", shifts={"sort": 0.5})
+    entry = proposed(curves).policy.task("sort")
+    safe = CalibratedTask(shift=0.5, floor=entry.floor, ceiling=entry.ceiling, alpha=0.01)
 
     alone, other, both = (
         proposed(curves, extras).policy
-        for extras in (None, Extras(difficulty=Calibrated(digest="feedface", shifts={})), Extras(difficulty=calibrated))
+        for extras in (None, Extras(difficulty=calibrated()), Extras(difficulty=calibrated(sort=safe)))
     )
     assert [policy.task("sort").mode for policy in (alone, other, both)] == ["fixed", "fixed", "adaptive"]
     assert [policy.difficulty for policy in (alone, other, both)] == [None, None, "feedface"]
     assert both.task("sort").shift == 0.5
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"ceiling": 8}, "other budgets"),
+        ({"floor": 2}, "other budgets"),
+        ({"alpha": 0.05}, "may lose 0.05"),
+    ],
+)
+def test_a_shift_holds_for_what_it_was_calibrated_for(change: dict[str, int], reason: str) -> None:
+    """Other limits or a larger loss: the task type stays fixed, and the proposal says why."""
+    count = 1000
+    row = "".join("1" if place % 10 < 7 else "0" for place in range(count))
+    curves = make_curves(make_curve(row, row, row, row, "1" * count, grid=GRID))
+    entry = proposed(curves).policy.task("sort")
+    safe = CalibratedTask(shift=0.5, floor=entry.floor, ceiling=entry.ceiling, alpha=0.01)
+    proposal = proposed(curves, Extras(difficulty=calibrated(sort=replace(safe, **change))))
+    other = proposed(curves, Extras(difficulty=calibrated(sort=safe, strategy=StrategyChoice(name=StrategyName.KLASS))))
+
+    assert proposal.policy.task("sort").mode is BudgetMode.FIXED
+    assert any(reason in source.source for source in proposal.sources)
+    assert any("estimator is for klass" in source.source for source in other.sources)
+
+
+def test_what_was_tuned_on_something_else_is_refused() -> None:
+    """An estimator of other weights, an exit without a curve, curves of items that nothing is chosen on."""
+    strange = replace(calibrated(), model_digest="ffff")
+    with pytest.raises(ForeignCurvesError, match="estimator is of weights ffff"):
+        proposed(make_curves(STEEP), Extras(difficulty=strange))
+    with pytest.raises(UnmaskError, match="exits for latin, allowed: sort"):
+        proposed(make_curves(STEEP), Extras(exits={"latin": EXIT}))
+    with pytest.raises(SplitError, match="of the split test, allowed: tune"):
+        propose(make_curves(STEEP, split=Split.TEST), MODEL, ())
+    with pytest.raises(SplitError):
+        advise(make_curves(STEEP, split=Split.CALIBRATE))
 
 
 def test_a_tuned_exit_is_taken_as_it_is() -> None:

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.control.values import BUCKETS, make_entry, make_model, stump
-from tests.tune.synthetic import records_of, runs_of
+from tests.tune.synthetic import items_of, runs_of
 from unmask.stats import NotEnoughData
 from unmask.tasks.item import Split
-from unmask.tune.item_runs import RunsError, collect
+from unmask.tune.item_runs import RunsError
 from unmask.tune.shift import (
     SHIFT_STEP,
     Calibrated,
@@ -65,14 +65,9 @@ def test_stricter_alpha_gives_a_larger_shift() -> None:
 
 def test_easy_items_go_to_the_floor() -> None:
     """Where nothing is ever lost the sequence ends with every item at its least bucket."""
-    records = records_of(Split.CALIBRATE, 1000, spread=0.0)
-    easy = collect(
-        [record for record in records if record.features["digits"] == 0] or records,
-        Split.CALIBRATE,
-        model="tiny",
-        model_digest="m",
-    )
-    result = calibrate(easy.items, BY_DIGITS, make_entry(alpha=0.2), BUCKETS, least_items=10)
+    items = items_of(Split.CALIBRATE, 1000, spread=0.0)
+    easy = [item for item in items if item.features["digits"] == 0]
+    result = calibrate(easy, BY_DIGITS, make_entry(alpha=0.2), BUCKETS, least_items=10)
 
     assert isinstance(result, Calibrated)
     assert result.refused is None
@@ -89,9 +84,7 @@ def test_too_few_items_are_not_enough() -> None:
 
 def test_items_never_right_are_counted_and_prove_nothing() -> None:
     """A model that is hardly ever right has no loss to show, whatever the number of items."""
-    items = collect(
-        records_of(Split.CALIBRATE, 1000, hopeless=0.95), Split.CALIBRATE, model="t", model_digest="m"
-    ).items
+    items = items_of(Split.CALIBRATE, 1000, hopeless=0.95)
     result = calibrate(items, BY_DIGITS, make_entry(alpha=0.01), BUCKETS)
     some = calibrate(items, BY_DIGITS, make_entry(alpha=0.5), BUCKETS)
 

@@ -1,14 +1,18 @@
 """Behaviour of `unmask.tune.tuned`."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.control.values import BUCKETS, make_entry, make_model
-from tests.tune.synthetic import records_of, runs_of
+from tests.tune.synthetic import items_of, runs_of
 from unmask.stats import Interval, NotEnoughData
 from unmask.tasks.item import Split
 from unmask.tune.difficulty import Recipe
-from unmask.tune.item_runs import RunsError, RunSet, SplitError, collect
+from unmask.tune.errors import SplitError
+from unmask.tune.item_runs import RunsError, RunSet
 from unmask.tune.tuned import Splits, TaskTuned, realise, tune_all
+from unmask.types import StrategyChoice
 
 RECIPE = Recipe(quantiles=(0.8,), trees=12, folds=3)
 ENTRY = make_entry(alpha=0.05)
@@ -49,7 +53,7 @@ def test_without_enough_data_the_ceiling_stays() -> None:
 
 def test_task_type_without_calibration_items_is_not_enough_data() -> None:
     """A task type that has tuning items alone stays at its ceiling."""
-    other = collect(records_of(Split.CALIBRATE, 20, task="latin"), Split.CALIBRATE, model="tiny", model_digest="m")
+    other = runs_of(Split.CALIBRATE, 20, task="latin")
     (found,) = tune_all(splits(calibrate=other), [ENTRY], BUCKETS, recipe=RECIPE)
 
     assert found.calibration == NotEnoughData(n=0, reason="0 items, at least 1000 needed")
@@ -65,6 +69,10 @@ def test_runs_of_other_models_are_refused() -> None:
     """What one model needs says nothing of another."""
     with pytest.raises(RunsError, match="model other, allowed: m"):
         splits(20, test=runs_of(Split.TEST, 20, model_digest="other"))
+    with pytest.raises(RunsError, match="canvas length 16, allowed: 32"):
+        splits(20, test=replace(runs_of(Split.TEST, 20), canvas_length=16))
+    with pytest.raises(RunsError, match="strategy"):
+        splits(20, test=replace(runs_of(Split.TEST, 20), strategy=StrategyChoice(threshold=0.5)))
 
 
 def test_task_type_without_an_entry_is_refused() -> None:
@@ -75,7 +83,7 @@ def test_task_type_without_an_entry_is_refused() -> None:
 
 def test_loss_counts_only_what_the_ceiling_gets_right() -> None:
     """At the floor, items that need more are lost; those never right are told apart, and are in the steps."""
-    items = collect(records_of(Split.TEST, 200, hopeless=0.5), Split.TEST, model="tiny", model_digest="m").items
+    items = items_of(Split.TEST, 200, hopeless=0.5)
     found = realise(items, make_model(base=0.0), ENTRY, BUCKETS, shift=0.0, seed=1)
     right = [item for item in items if item.at(32).correct]
 

@@ -77,7 +77,7 @@ async def _serve(
         record_folder(os.environ),
         open_store(settings.policy_dir, os.environ),
         chance.draw_seed,
-        count_tokens=lambda messages: len(tokenizer.encode_chat(messages)),
+        count_tokens=tokenizer.chat_length,
         max_tokens=backend.models()[0].default_max_tokens,
     )
     app = create_app(backend, settings, running, chance, parts=parts)

@@ -13,6 +13,7 @@ from unmask.cli.exits import Exit
 from unmask.cli.tools import Tools
 from unmask.config import Settings
 from unmask.errors import UnknownModelError
+from unmask.tasks.item import Split
 from unmask.tune.curve import CurveSet
 from unmask.tune.origin import Origin, commit, machine
 from unmask.tune.picture import check_pictures, save_curve_picture
@@ -28,7 +29,8 @@ LINES = 10
 def run_curve(args: argparse.Namespace, tools: Tools) -> int:
     """Measure what steps buy, per task type; keep curves and pictures, and show them."""
     check_pictures()
-    folder = args.folder or Path("runs") / f"curve-{args.model}"
+    split = Split(args.split)
+    folder = args.folder or Path("runs") / f"curve-{args.model}{'' if split is Split.TUNE else f'-{split}'}"
     curves = asyncio.run(_measure(args, folder, tools))
     reports = report_curves(curves)
     for report in reports:
@@ -53,6 +55,7 @@ async def _measure(args: argparse.Namespace, folder: Path, tools: Tools) -> Curv
             strategy=StrategyChoice(name=strategy.name, threshold=args.threshold),
             canvas_length=args.canvas_length,
             in_flight=args.in_flight,
+            split=Split(args.split),
         )
         settings = make_settings(models[args.model], asked)
         origin = Origin(machine=machine(), commit=commit(), date=datetime.now(UTC).isoformat(timespec="seconds"))
@@ -69,7 +72,8 @@ def _show(args: argparse.Namespace, curves: CurveSet, reports: tuple[CurveReport
         return
     for table in point_tables(reports):
         tools.out.print(table)
-    tools.out.print(landmark_table(reports))
+    if curves.settings.split is Split.TUNE:
+        tools.out.print(landmark_table(reports))
 
 
 @contextmanager

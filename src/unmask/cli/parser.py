@@ -1,22 +1,18 @@
 """The command line's grammar."""
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 
 from unmask.cli.exits import EXPLAINED
-from unmask.cli.policy_parser import add_policy_commands
+from unmask.cli.numbers import budgets, number, whole
+from unmask.cli.policy_parser import add_policy_commands, add_policy_source
 from unmask.cli.settings import add_settings
 from unmask.types import NAMED_STRATEGIES, Precision
 
 TRAINABLE = ("tiny", "nano")
 BENCHES = ("engine", "model", "all")
 VERDICTS = ("pass", "fail")
-LEAST = -(1 << 63)
-LARGEST = (1 << 63) - 1
-"""Whole numbers fit into 64 bits, as JSON and the engine hold them."""
-MOST_DIGITS = 100
-"""Zeros in front included."""
+SPLITS = ("tune", "calibrate", "test")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -76,20 +72,20 @@ def _add_generate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
         help="without PROMPT, ask a generated example of this task type; with it, verify the answer as this type",
     )
     budget = generate.add_argument_group("budget")
-    budget.add_argument("--steps", type=_whole(1), metavar="N", help="most denoise steps of one canvas")
-    budget.add_argument("--total-steps", type=_whole(1), metavar="N", help="most denoise steps of the answer")
-    budget.add_argument("--canvas-length", type=_whole(1), metavar="N", help="tokens of a canvas")
-    budget.add_argument("--max-tokens", type=_whole(1), metavar="N", help="most tokens of the answer")
+    budget.add_argument("--steps", type=whole(1), metavar="N", help="most denoise steps of one canvas")
+    budget.add_argument("--total-steps", type=whole(1), metavar="N", help="most denoise steps of the answer")
+    budget.add_argument("--canvas-length", type=whole(1), metavar="N", help="tokens of a canvas")
+    budget.add_argument("--max-tokens", type=whole(1), metavar="N", help="most tokens of the answer")
     drawing = generate.add_argument_group("strategy and sampling")
     drawing.add_argument(
         "--strategy",
         choices=[name.value for name in NAMED_STRATEGIES],
         help="which positions a step reveals (default low_confidence)",
     )
-    drawing.add_argument("--threshold", type=_number(0), metavar="X", help="the strategy's threshold")
-    drawing.add_argument("--temperature", type=_number(0, 2), metavar="X", help="0, the default, takes the likeliest")
-    drawing.add_argument("--top-p", type=_number(0, 1), metavar="X", help="draw from the likeliest tokens only")
-    drawing.add_argument("--seed", type=_whole(), default=0, metavar="N", help="of drawing and of --task (default 0)")
+    drawing.add_argument("--threshold", type=number(0), metavar="X", help="the strategy's threshold")
+    drawing.add_argument("--temperature", type=number(0, 2), metavar="X", help="0, the default, takes the likeliest")
+    drawing.add_argument("--top-p", type=number(0, 1), metavar="X", help="draw from the likeliest tokens only")
+    drawing.add_argument("--seed", type=whole(), default=0, metavar="N", help="of drawing and of --task (default 0)")
     drawing.add_argument("--ar", action="store_true", help="one token after the other, in place of canvases")
     generate.add_argument("--watch", action="store_true", help="show the canvas after every step")
     generate.add_argument(
@@ -103,7 +99,7 @@ def _add_examples(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
         commands, "examples", "List prompts that the demonstration model knows, one a task type and difficulty."
     )
     examples.add_argument("--task", metavar="TYPE", help="of this task type only")
-    examples.add_argument("--seed", type=_whole(), default=0, metavar="N", help="draws other examples (default 0)")
+    examples.add_argument("--seed", type=whole(), default=0, metavar="N", help="draws other examples (default 0)")
     _add_json(examples)
 
 
@@ -136,14 +132,12 @@ def _add_controls(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
 def _add_train(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     train = _command(commands, "train", "Train an embedded model.")
     train.add_argument("name", choices=TRAINABLE, help="which one")
-    train.add_argument(
-        "--minutes", type=_number(0), default=60.0, metavar="N", help="stop after this long (default 60)"
-    )
-    train.add_argument("--steps", type=_whole(1), metavar="N", help="stop after this many training steps instead")
+    train.add_argument("--minutes", type=number(0), default=60.0, metavar="N", help="stop after this long (default 60)")
+    train.add_argument("--steps", type=whole(1), metavar="N", help="stop after this many training steps instead")
     train.add_argument("--resume", action="store_true", help="go on from the folder's checkpoint")
     train.add_argument("--weights", type=Path, metavar="FILE", help="begin a new run from these weights")
     train.add_argument("--folder", type=Path, metavar="DIR", help="where state and log go (default runs/NAME)")
-    train.add_argument("--seed", type=_whole(), default=0, metavar="N", help="of weights and data (default 0)")
+    train.add_argument("--seed", type=whole(), default=0, metavar="N", help="of weights and data (default 0)")
     _add_json(train)
 
 
@@ -153,7 +147,7 @@ def _add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     bench.add_argument("--model", choices=TRAINABLE, default=TRAINABLE[0], help="whose weights (default tiny)")
     _add_precision(bench, "of the engine's products, attention and KV pages (default float32)")
     bench.add_argument("--quick", action="store_true", help="under a minute; its figures decide nothing")
-    bench.add_argument("--seed", type=_whole(), default=0, metavar="N", help="of items and order (default 0)")
+    bench.add_argument("--seed", type=whole(), default=0, metavar="N", help="of items and order (default 0)")
     bench.add_argument("--records", type=Path, metavar="FILE", help="write one line for each item and alternative")
     _add_json(bench)
 
@@ -168,25 +162,31 @@ def _add_curve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     curve.add_argument("--model", default="tiny", metavar="NAME", help="which model answers (default tiny)")
     curve.add_argument("--task", action="append", metavar="TYPE", help="a task type; may be repeated (default all)")
     curve.add_argument(
-        "--items", type=_whole(1), default=2000, metavar="N", help="different items a task type (default 2000)"
+        "--items", type=whole(1), default=2000, metavar="N", help="different items a task type (default 2000)"
+    )
+    curve.add_argument(
+        "--split",
+        choices=SPLITS,
+        default=SPLITS[0],
+        help="which items (default tune); budgets are chosen on tuning items alone",
     )
     curve.add_argument(
         "--grid",
-        type=_budgets,
+        type=budgets,
         metavar="N,N,...",
         help="budgets, from 1 to the canvas length (default 1,2,3,4,6,8,...)",
     )
     curve.add_argument(
         "--strategy", choices=[name.value for name in NAMED_STRATEGIES], help="which positions a step reveals"
     )
-    curve.add_argument("--threshold", type=_number(0), metavar="X", help="the strategy's threshold")
-    curve.add_argument("--canvas-length", type=_whole(1), metavar="N", help="tokens of a canvas")
+    curve.add_argument("--threshold", type=number(0), metavar="X", help="the strategy's threshold")
+    curve.add_argument("--canvas-length", type=whole(1), metavar="N", help="tokens of a canvas")
     curve.add_argument(
-        "--in-flight", type=_whole(1), default=16, metavar="N", help="requests that run at the same time (default 16)"
+        "--in-flight", type=whole(1), default=16, metavar="N", help="requests that run at the same time (default 16)"
     )
     curve.add_argument("--folder", type=Path, metavar="DIR", help="where all is kept (default runs/curve-NAME)")
     curve.add_argument("--resume", action="store_true", help="go on with the run that the folder holds")
-    curve.add_argument("--seed", type=_whole(), default=0, metavar="N", help="of items, order, resampling (default 0)")
+    curve.add_argument("--seed", type=whole(), default=0, metavar="N", help="of items, order, resampling (default 0)")
     _add_json(curve)
 
 
@@ -196,37 +196,40 @@ def _add_tune(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     difficulty = _command(
         parts,
         "difficulty",
-        "Train a difficulty estimator and find how far budgets may fall. Needs runs of items at every budget, each "
-        "split in a file of its own; exits with 3 when no task type has enough of them.",
+        "Train a difficulty estimator and find how far budgets may fall. Needs curves of each split; exits with 3 when "
+        "no task type has enough items.",
     )
     for split, use in (("tune", "trained on"), ("calibrate", "the shifts are found on"), ("test", "reported on")):
         difficulty.add_argument(
-            f"--{split}", type=Path, required=True, metavar="FILE", help=f"runs of the {split} split: {use}"
+            f"--{split}", type=Path, required=True, metavar="DIR", help=f"curves of the {split} split: {use}"
         )
-    difficulty.add_argument("--out", type=Path, required=True, metavar="FILE", help="where the estimator goes")
     difficulty.add_argument(
-        "--alpha", type=_number(0, 1), default=0.01, metavar="X", help="largest loss allowed (default 0.01)"
+        "--out", type=Path, required=True, metavar="FILE", help="where estimator, shifts and figures go"
+    )
+    add_policy_source(difficulty)
+    difficulty.add_argument(
+        "--alpha", type=number(0, 1), metavar="X", help="largest loss allowed (default: the policy's, else 0.01)"
     )
     difficulty.add_argument(
-        "--buckets", type=_whole(1), nargs="+", metavar="N", help="steps of each bucket (default: the largest budgets)"
+        "--buckets", type=whole(1), nargs="+", metavar="N", help="steps of each bucket (default: the policy's)"
     )
     difficulty.add_argument(
         "--limits",
         action="append",
         default=[],
         metavar="TASK=FLOOR:CEILING",
-        help="fewest and most steps of a task type (default: the budgets' ends)",
+        help="fewest and most steps of a task type (default: the policy's)",
     )
-    difficulty.add_argument("--seed", type=_whole(0), default=0, metavar="N", help="of fitting (default 0)")
+    difficulty.add_argument("--seed", type=whole(0), default=0, metavar="N", help="of fitting (default 0)")
     _add_json(difficulty)
     classifier = _command(
         parts, "classifier", "Measure how often the task type of a prompt is told right, by kind of prompt."
     )
     classifier.add_argument(
-        "--items", type=_whole(10), default=1000, metavar="N", help="prompts of each kind (default 1000)"
+        "--items", type=whole(10), default=1000, metavar="N", help="prompts of each kind (default 1000)"
     )
     classifier.add_argument("--out", type=Path, metavar="FILE", help="write the measured reliability")
-    classifier.add_argument("--seed", type=_whole(), default=0, metavar="N", help="of the prompts (default 0)")
+    classifier.add_argument("--seed", type=whole(), default=0, metavar="N", help="of the prompts (default 0)")
     _add_json(classifier)
 
 
@@ -249,37 +252,3 @@ def _add_precision(parser: argparse.ArgumentParser, meaning: str) -> None:
 
 def _add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="write one JSON object to stdout and nothing else")
-
-
-def _whole(low: int = LEAST) -> Callable[[str], int]:
-    """Return a parser of whole numbers from ``low`` to `LARGEST`."""
-
-    def parse(text: str) -> int:
-        is_whole = text.isascii() and text.removeprefix("-").isdecimal()
-        # Python itself refuses to read numbers of thousands of digits.
-        if not is_whole or len(text) > MOST_DIGITS or not low <= int(text) <= LARGEST:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {low} to {LARGEST}")
-        return int(text)
-
-    return parse
-
-
-def _budgets(text: str) -> tuple[int, ...]:
-    """Parse budgets apart by commas; whether they fit the model is for whoever knows it."""
-    return tuple(map(_whole(1), text.split(",")))
-
-
-def _number(low: float, high: float = float("inf")) -> Callable[[str], float]:
-    """Return a parser of finite numbers from ``low`` to ``high``."""
-
-    def parse(text: str) -> float:
-        try:
-            number = float(text)
-        except ValueError:
-            number = float("nan")
-        if not low <= number <= high or number == float("inf"):
-            upto = "" if high == float("inf") else f" and at most {high:g}"
-            raise argparse.ArgumentTypeError(f"{text!r} is not a number, at least {low:g}{upto}")
-        return number
-
-    return parse

@@ -1,12 +1,10 @@
 """``unmask policy``."""
 
 import argparse
-import getpass
-import os
-import re
 from pathlib import Path
 
 from unmask.cli.exits import Exit, UsageError
+from unmask.cli.policy_store import is_digest, named_digest, named_policy, signature_of, store_of
 from unmask.cli.policy_tables import (
     diff_table,
     entry_record,
@@ -16,21 +14,17 @@ from unmask.cli.policy_tables import (
     policy_tables,
 )
 from unmask.cli.tools import Tools
-from unmask.config.file import find_file
-from unmask.config.load import load_settings
 from unmask.policy.audit import audit
 from unmask.policy.changes import changed_exits, changes_between
 from unmask.policy.digest import policy_digest
 from unmask.policy.example import example_policy
 from unmask.policy.file import policy_text, read_policy
-from unmask.policy.folders import open_store
-from unmask.policy.log import Act, Signature
+from unmask.policy.log import Act
 from unmask.policy.policy import Policy
 from unmask.policy.replay import read_replay
 from unmask.policy.standing import SHORT, Stage
 from unmask.policy.store import PolicyStore
 
-_DIGEST = re.compile("[0-9a-f]{1,64}")
 NONE_ACTIVE = (
     "no policy is active: requests get the built-in fixed budget, which is their own or the model's default, "
     "without early exit"
@@ -42,9 +36,12 @@ def run_policy(args: argparse.Namespace, tools: Tools) -> int:
     if args.act == "example":
         tools.write(example_policy().rstrip("\n"))
         return Exit.OK
-    given = {} if args.policy_dir is None else {"policy_dir": args.policy_dir}
-    settings = load_settings(flags=given, environ=os.environ, file=find_file(Path(), args.config)).settings
-    store = open_store(settings.policy_dir, os.environ)
+    store = store_of(args)
+    if args.act in {"propose", "advise"}:
+        # They need what tuning does; the other acts start at once.
+        from unmask.cli.proposing import run_advise, run_propose
+
+        return run_propose(store, args, tools) if args.act == "propose" else run_advise(args, tools)
     commands = {
         "show": _show,
         "diff": _diff,
@@ -60,7 +57,7 @@ def run_policy(args: argparse.Namespace, tools: Tools) -> int:
 
 def _show(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> int:
     if args.policy is not None:
-        policies = [_named(store, args.policy)]
+        policies = [named_policy(store, args.policy)]
     else:
         policies = [store.policy(digest) for digest in _active_digests(store)]
     shown = [(policy_digest(policy), policy) for policy in policies]
@@ -92,8 +89,8 @@ def _active_digests(store: PolicyStore) -> list[str]:
 
 
 def _diff(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> int:
-    new = _named(store, args.policy)
-    old = _named(store, args.old) if args.old is not None else _active_for(store, new)
+    new = named_policy(store, args.policy)
+    old = named_policy(store, args.old) if args.old is not None else _active_for(store, new)
     changes = changes_between(old, new)
     exits = changed_exits(old, new)
     digests = (None if old is None else policy_digest(old), policy_digest(new))
@@ -129,14 +126,14 @@ def _active_for(store: PolicyStore, policy: Policy) -> Policy | None:
 
 
 def _export(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> int:
-    tools.write(policy_text(_named(store, args.policy)).rstrip("\n"))
+    tools.write(policy_text(named_policy(store, args.policy)).rstrip("\n"))
     return Exit.OK
 
 
 def _submit(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> int:
-    signature = _signature(args, tools)
+    signature = signature_of(args, tools)
     replay = None if args.replay is None else read_replay(args.replay)
-    if _is_digest(args.policy):
+    if is_digest(args.policy):
         digest = store.find(args.policy)
     else:
         policy = read_policy(Path(args.policy))
@@ -149,13 +146,13 @@ def _submit(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> int:
 
 
 def _approve(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> int:
-    digest = _digest(store, args.policy)
-    is_own = store.approve(digest, _signature(args, tools), solo=args.solo)
+    digest = named_digest(store, args.policy)
+    is_own = store.approve(digest, signature_of(args, tools), solo=args.solo)
     return _report(store, digest, "approved by its author, as the log says," if is_own else "approved", args, tools)
 
 
 def _simple_act(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> int:
-    digest, signature = _digest(store, args.policy), _signature(args, tools)
+    digest, signature = named_digest(store, args.policy), signature_of(args, tools)
     if args.act == Act.REJECT:
         store.reject(digest, signature)
         return _report(store, digest, "rejected", args, tools)
@@ -164,8 +161,8 @@ def _simple_act(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> i
 
 
 def _rollback(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> int:
-    digest = _earlier(store) if args.policy is None else _digest(store, args.policy)
-    store.rollback(digest, _signature(args, tools))
+    digest = _earlier(store) if args.policy is None else named_digest(store, args.policy)
+    store.rollback(digest, signature_of(args, tools))
     return _report(store, digest, "active again", args, tools)
 
 
@@ -186,7 +183,7 @@ def _earlier(store: PolicyStore) -> str:
 
 
 def _history(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> int:
-    only = None if args.policy is None else _digest(store, args.policy)
+    only = None if args.policy is None else named_digest(store, args.policy)
     entries = [
         (layer, entry)
         for layer in reversed(store.chain())
@@ -240,25 +237,3 @@ def _report(store: PolicyStore, digest: str, done: str, args: argparse.Namespace
     else:
         tools.write(f"{done} {digest[:SHORT]} for {life.model} with weights {life.model_digest}: now {life.stage}")
     return Exit.OK
-
-
-def _named(store: PolicyStore, text: str) -> Policy:
-    return store.policy(store.find(text)) if _is_digest(text) else read_policy(Path(text))
-
-
-def _digest(store: PolicyStore, text: str) -> str:
-    return store.find(text) if _is_digest(text) else policy_digest(read_policy(Path(text)))
-
-
-def _is_digest(text: str) -> bool:
-    return _DIGEST.fullmatch(text) is not None
-
-
-def _signature(args: argparse.Namespace, tools: Tools) -> Signature:
-    actor = args.actor
-    if actor is None:
-        try:
-            actor = getpass.getuser()
-        except (OSError, KeyError) as error:
-            raise UsageError("the system does not tell who you are; say it with --as NAME") from error
-    return Signature(actor=actor, time=tools.now(), note=args.note)

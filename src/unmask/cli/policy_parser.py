@@ -24,6 +24,20 @@ def add_policy_commands(policy: argparse.ArgumentParser) -> None:
 
     _act(acts, "example", "Write a commented example of a policy file.", has_json=False)
 
+    propose = _act(acts, "propose", "Make a policy of measured curves, and put it into the folder.")
+    _add_curves(propose)
+    propose.add_argument(
+        "--difficulty",
+        type=Path,
+        metavar="FILE",
+        help="result of unmask tune difficulty (default: nothing is adaptive)",
+    )
+    propose.add_argument("--exits", type=Path, metavar="FILE", help="exit rules (default: nothing exits early)")
+    add_signature(propose)
+    advise = _act(acts, "advise", "Say which task types should be adaptive, and whether classes are borne out.")
+    _add_curves(advise)
+    advise.add_argument("--traffic", type=Path, metavar="FILE", help="requests that were served, to judge classes by")
+
     submit = _signed(_act(acts, "submit", "Hand a policy in for approval; a file is proposed first."), POLICY)
     submit.add_argument(
         "--replay", type=Path, metavar="FILE", help="old against new on the same control runs, for a changed exit"
@@ -56,8 +70,7 @@ def _act(
         epilog=EXPLAINED,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--policy-dir", metavar="DIR", help="folder of policies (default: the setting policy_dir)")
-    parser.add_argument("--config", type=Path, metavar="FILE", help="file of settings, as for serve")
+    add_store(parser)
     if has_json:
         parser.add_argument("--json", action="store_true", help="write one JSON object to stdout and nothing else")
     return parser
@@ -65,6 +78,30 @@ def _act(
 
 def _signed(parser: argparse.ArgumentParser, meaning: str, *, needed: bool = True) -> argparse.ArgumentParser:
     parser.add_argument("policy", nargs=None if needed else "?", metavar="POLICY", help=meaning)
+    add_signature(parser)
+    return parser
+
+
+def add_signature(parser: argparse.ArgumentParser) -> None:
+    """Add who acts, and what they have to say."""
     parser.add_argument("--as", dest="actor", metavar="NAME", help="who acts (default: the user of the system)")
     parser.add_argument("--note", default="", metavar="TEXT", help="what the log should say of it")
-    return parser
+
+
+def add_store(parser: argparse.ArgumentParser) -> None:
+    """Add which folder policies are in."""
+    parser.add_argument("--policy-dir", metavar="DIR", help="folder of policies (default: the setting policy_dir)")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="file of settings, as for serve")
+
+
+def add_policy_source(parser: argparse.ArgumentParser) -> None:
+    """Add which policy numbers are taken from."""
+    parser.add_argument(
+        "--policy", metavar="POLICY", help=f"whose budgets count: {POLICY} (default: what the curves propose)"
+    )
+    add_store(parser)
+
+
+def _add_curves(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--curves", type=Path, metavar="DIR", help="curves of tuning items (default runs/curve-NAME)")
+    parser.add_argument("--model", metavar="NAME", help="which model is served (default: the curves' own, else tiny)")

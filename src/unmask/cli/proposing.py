@@ -1,40 +1,76 @@
-"""``unmask policy advise``, and what ``unmask policy propose`` writes: policies from measured curves."""
+"""``unmask policy propose`` and ``unmask policy advise``: policies from measured curves."""
 
 import argparse
-import asyncio
+from dataclasses import asdict
 from pathlib import Path
 
 from unmask.backend import ModelInfo
 from unmask.cli.exits import Exit
+from unmask.cli.loaded import model_named
+from unmask.cli.policy_store import signature_of
+from unmask.cli.policy_tables import life_record
 from unmask.cli.tools import Tools
-from unmask.config import Settings
-from unmask.errors import UnknownModelError
+from unmask.policy.digest import policy_digest
+from unmask.policy.log import Signature
+from unmask.policy.standing import SHORT, Life, Stage
+from unmask.policy.store import PolicyStore
 from unmask.tune.advise import advice_json, advice_table, advise
 from unmask.tune.classes import advise_classes, class_json, class_table
+from unmask.tune.curve import CurveSet
 from unmask.tune.curve_file import read_curves
+from unmask.tune.difficulty_file import TunedDifficulty, read_difficulty
+from unmask.tune.exits_file import read_exits
 from unmask.tune.propose import Extras, Proposal, proposal_table, propose
 from unmask.tune.run import CURVES
 from unmask.tune.traffic import read_traffic
 
 
-def run_propose(args: argparse.Namespace, tools: Tools, extras: Extras | None = None) -> Proposal:
-    """Make a policy from the curves that ``args.curves`` names (or the model's own) and say where each number is from.
+def run_propose(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> int:
+    """Make a policy from curves, put it into the folder, and say where each number is from.
 
     Raises:
         CurveFileError: there are no such curves, or they are damaged.
-        ForeignCurvesError: they are of other weights than the model ``args.model`` has.
+        ForeignCurvesError: they, or what was tuned on them, are of other weights than the model has.
     """
-    curves = read_curves(curves_path(args))
-    model = asyncio.run(_model(args.model, tools))
-    curves.check_model(model.name, model.digest)
+    curves, model = _curves(args, tools)
+    tuned = None if args.difficulty is None else read_difficulty(args.difficulty)
+    extras = Extras(
+        difficulty=None if tuned is None else tuned.calibrated,
+        exits={} if args.exits is None else read_exits(args.exits, model.digest),
+    )
     proposal = propose(curves, model, advise(curves), extras)
-    tools.err.print(proposal_table(proposal))
-    return proposal
+    life = put_proposal(store, proposal, tuned, signature_of(args, tools))
+    if args.json:
+        tools.write_json(
+            {
+                **life_record(life),
+                "head": store.log().head,
+                "sources": [asdict(source) for source in proposal.sources],
+            }
+        )
+        return Exit.OK
+    tools.out.print(proposal_table(proposal))
+    tools.write(f"{life.policy[:SHORT]} for {life.model} with weights {life.model_digest}: now {life.stage}")
+    if life.stage is Stage.PROPOSED:
+        tools.say(f"next: unmask policy submit {life.policy[:SHORT]}")
+    return Exit.OK
+
+
+def put_proposal(store: PolicyStore, proposal: Proposal, tuned: TunedDifficulty | None, signature: Signature) -> Life:
+    """Put a policy and the estimator that it names into a folder; one that is there already stays as it is."""
+    policy = proposal.policy
+    if tuned is not None and policy.difficulty is not None:
+        store.add_part(tuned.part)
+    digest = policy_digest(policy)
+    life = store.standing().lives.get(digest)
+    if life is None or life.stage is Stage.REJECTED:
+        store.propose(policy, signature)
+    return store.life(digest)
 
 
 def run_advise(args: argparse.Namespace, tools: Tools) -> int:
     """Say adaptive or fixed per task type and, with ``args.traffic``, whether service classes are borne out."""
-    curves = read_curves(curves_path(args))
+    curves, _ = _curves(args, tools)
     advice = advise(curves)
     traffic = None if args.traffic is None else read_traffic(args.traffic)
     classes = None if traffic is None else advise_classes(traffic, curves.settings.seed)
@@ -54,17 +90,14 @@ def run_advise(args: argparse.Namespace, tools: Tools) -> int:
     return Exit.OK
 
 
-def curves_path(args: argparse.Namespace) -> Path:
-    """Return the file of curves: the one named, or that which ``unmask curve`` keeps for the model."""
-    return Path(args.curves) if args.curves else Path("runs") / f"curve-{args.model}" / CURVES
+def curves_at(path: Path) -> CurveSet:
+    """Read the curves that ``unmask curve`` keeps in a folder, or a file of them."""
+    return read_curves(path if path.is_file() else path / CURVES)
 
 
-async def _model(name: str, tools: Tools) -> ModelInfo:
-    backend = tools.make_backend(Settings(models=(name,)))
-    try:
-        models = {model.name: model for model in backend.models()}
-        if name not in models:
-            raise UnknownModelError(name, models)
-        return models[name]
-    finally:
-        await backend.drain()
+def _curves(args: argparse.Namespace, tools: Tools) -> tuple[CurveSet, ModelInfo]:
+    """Return the curves named, and the model served, which has to have the same weights."""
+    curves = curves_at(args.curves or Path("runs") / f"curve-{args.model or 'tiny'}")
+    model = model_named(args.model or curves.settings.model, tools)
+    curves.check_model(model.name, model.digest)
+    return curves, model

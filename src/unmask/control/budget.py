@@ -92,9 +92,9 @@ def assign(
     """Give a request its budget.
 
     Steps or an effort that the client names are the budget; no estimate changes them. Else an adaptive task type goes
-    by the estimate (without one, or with one that is unsure, a class that prefers quality gives the ceiling), and
-    everything else by the default of its task type. Whatever was assigned lies between floor and
-    ceiling of the task type and under the caps of class, model and canvas, of which the caps win.
+    by the estimate (without one, or with one that is unsure, it gives the ceiling), and everything else by the default
+    of its task type. Whatever was assigned lies between floor and ceiling of the task type and under the caps of
+    class, model and canvas, of which the caps win.
 
     Args:
         active: the policy in force for the model.
@@ -176,18 +176,7 @@ def _wanted(policy: Policy, entry: TaskPolicy, service_class: ClassPolicy, estim
     """Return the steps that a task type's policy has for a request, floor, ceiling and caps aside."""
     if entry.mode is BudgetMode.FIXED:
         return entry.default
-    is_safe = service_class.prefers is Preference.QUALITY
-    if is_safe and (estimate is None or not estimate.is_sure):
-        # What the estimator has seen nothing like may need anything.
-        return entry.ceiling
-    if estimate is None or not estimate.is_sure:
-        return entry.default
-    return _by_estimate(policy, entry, service_class, estimate)
-
-
-def _by_estimate(policy: Policy, entry: TaskPolicy, service_class: ClassPolicy, estimate: Estimate) -> int:
-    """Return the steps of the smallest bucket that holds an estimate, which is what calibration vouches for."""
-    steps = steps_for(estimate.score + entry.shift, entry, policy.buckets)
+    steps = steps_for(estimate.score if estimate is not None and estimate.is_sure else None, entry, policy.buckets)
     match service_class.prefers:
         case Preference.DEADLINE:
             return steps

@@ -10,31 +10,16 @@ what was seen in training, its task type's ceiling.
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
 from unmask.control.features import FEATURES, Features
 from unmask.control.forest import Forest
-from unmask.policy.policy import BucketSteps, BudgetMode, Policy, TaskPolicy
-from unmask.types import Bucket
+from unmask.policy.policy import BucketSteps, TaskPolicy
 
 LEAST_CONFIDENCE = 0.9
 """Below this a request gets its ceiling: a feature lies a tenth of the trained range outside of it."""
 
 _UNRANGED = frozenset({"max_tokens"})
 """A limit on the answer makes no request harder, and tuning runs all have the same."""
-
-
-class Reason(StrEnum):
-    """Why a request got its bucket.
-
-    ``estimated``: by its score. ``fixed``: its task type's policy has one budget for all. ``unsure``: the estimate is
-    not to be relied on. ``no_model``: the estimator knows nothing of its task type.
-    """
-
-    ESTIMATED = "estimated"
-    FIXED = "fixed"
-    UNSURE = "unsure"
-    NO_MODEL = "no_model"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,21 +37,9 @@ class Difficulty:
     bin: int
     confidence: float
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
-    """The budget that a request's difficulty gives it, in steps a canvas, with what it rests on.
-
-    Attributes:
-        difficulty: ``None`` where there is no model of the task type.
-        bucket: the tier of ``max_steps``.
-    """
-
-    task: str
-    difficulty: Difficulty | None
-    bucket: Bucket
-    max_steps: int
-    reason: Reason
+    def is_sure(self, task_confidence: float = 1.0) -> bool:
+        """Whether the score is to be relied on, given how sure the task type is: 1 where the caller named it."""
+        return self.confidence * task_confidence >= LEAST_CONFIDENCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,48 +89,21 @@ class Estimator:
         model = self.tasks.get(features.task)
         return None if model is None else model.difficulty(features)
 
-    def estimate(self, features: Features, policy: Policy, *, task_confidence: float = 1.0) -> Estimate:
-        """Return a request's budget by difficulty; service classes and what a request asks for come after.
 
-        Args:
-            features: of the request.
-            policy: the policy that is in force.
-            task_confidence: how sure it is that the request is of its task type; 1 where the caller named it.
-        """
-        entry = policy.task(features.task)
-        return assign(
-            self.difficulty(features), entry, policy.buckets, task=features.task, task_confidence=task_confidence
-        )
+def steps_for(score: float | None, entry: TaskPolicy, buckets: tuple[BucketSteps, ...]) -> int:
+    """Return the steps that an adaptive task type's policy gives a score: one rule for serving and for calibration.
 
+    They are those of the smallest bucket that holds ``2 ** (score + shift)``, within floor and ceiling.
 
-def assign(
-    difficulty: Difficulty | None,
-    entry: TaskPolicy,
-    buckets: tuple[BucketSteps, ...],
-    *,
-    task: str,
-    task_confidence: float = 1.0,
-) -> Estimate:
-    """Return the budget for a difficulty under a task type's policy."""
-    if entry.mode is BudgetMode.FIXED:
-        steps, reason = entry.default, Reason.FIXED
-    elif difficulty is None or entry.task != task:
-        steps, reason = entry.ceiling, Reason.NO_MODEL
-    elif difficulty.confidence * task_confidence < LEAST_CONFIDENCE:
-        steps, reason = entry.ceiling, Reason.UNSURE
-    else:
-        steps, reason = steps_for(difficulty.score + entry.shift, entry, buckets), Reason.ESTIMATED
-    return Estimate(task=task, difficulty=difficulty, bucket=bucket_of(steps, buckets), max_steps=steps, reason=reason)
-
-
-def steps_for(score: float, entry: TaskPolicy, buckets: tuple[BucketSteps, ...]) -> int:
-    """Return the steps of the smallest bucket that holds ``2 ** score``, within the task type's floor and ceiling."""
+    Args:
+        score: log2 of the steps of a canvas; ``None`` where there is no estimate or none to rely on, which may need
+            anything, and gets the ceiling.
+        entry: the task type's policy.
+        buckets: the policy's, the smallest first.
+    """
+    if score is None:
+        return entry.ceiling
     # No bucket needs more than its ceiling; without this, a large score would overflow.
-    needed = 2.0 ** min(score, 62.0)
+    needed = 2.0 ** min(score + entry.shift, 62.0)
     steps = next((bucket.max_steps for bucket in buckets if bucket.max_steps >= needed), entry.ceiling)
     return min(max(steps, entry.floor), entry.ceiling)
-
-
-def bucket_of(steps: int, buckets: tuple[BucketSteps, ...]) -> Bucket:
-    """Return the smallest bucket that holds these steps, the largest where none does."""
-    return next((bucket.bucket for bucket in buckets if bucket.max_steps >= steps), buckets[-1].bucket)

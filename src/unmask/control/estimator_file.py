@@ -113,12 +113,8 @@ class _EstimatorFile(_Strict):
     digest: str
 
 
-def write_estimator(path: Path, *, model: str, model_digest: str, tasks: dict[str, TaskModel]) -> Estimator:
-    """Write an estimator, and return it with its digest.
-
-    Raises:
-        EstimatorMissingError: the file cannot be written.
-    """
+def estimator_content(*, model: str, model_digest: str, tasks: dict[str, TaskModel]) -> bytes:
+    """Return an estimator as its file holds it."""
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -127,13 +123,22 @@ def write_estimator(path: Path, *, model: str, model_digest: str, tasks: dict[st
         "features": list(FEATURES),
         "tasks": {name: _plain(task) for name, task in tasks.items()},
     }
-    digest = _digest(content)
+    return orjson.dumps({**content, "digest": _digest(content)})
+
+
+def write_estimator(path: Path, *, model: str, model_digest: str, tasks: dict[str, TaskModel]) -> Estimator:
+    """Write an estimator, and return it with its digest.
+
+    Raises:
+        EstimatorMissingError: the file cannot be written.
+    """
+    content = estimator_content(model=model, model_digest=model_digest, tasks=tasks)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(orjson.dumps({**content, "digest": digest}))
+        path.write_bytes(content)
     except OSError as error:
         raise EstimatorMissingError(f"{path} cannot be written: {error.strerror}. Name another file.") from error
-    return Estimator(model=model, model_digest=model_digest, digest=digest, tasks=tasks)
+    return parse_estimator(path, content)
 
 
 def read_estimator(path: Path, *, digest: str | None = None, model_digest: str | None = None) -> Estimator:
@@ -164,6 +169,19 @@ def read_estimator(path: Path, *, digest: str | None = None, model_digest: str |
         raise EstimatorMismatchError(
             f"{path} was trained on the model {file_of.model_digest}, allowed: {model_digest}. Tune anew for it."
         )
+    return _estimator(file_of)
+
+
+def parse_estimator(path: Path, data: bytes) -> Estimator:
+    """Read an estimator from what a file holds, or a part of it; ``path`` is named in errors.
+
+    Raises:
+        EstimatorError: which of the subclasses says what is wrong.
+    """
+    return _estimator(_parsed(path, data))
+
+
+def _estimator(file_of: _EstimatorFile) -> Estimator:
     return Estimator(
         model=file_of.model,
         model_digest=file_of.model_digest,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from unmask.backend import Request
-from unmask.control.difficulty import LEAST_CONFIDENCE, Estimator
+from unmask.control.difficulty import Estimator
 from unmask.control.estimator_file import read_estimator
 from unmask.control.features import FEATURES, features_of
 from unmask.control.sources import ActivePolicy, Estimate
@@ -118,6 +118,6 @@ class StoredEstimator:
         return Estimate(
             score=difficulty.score,
             bin=difficulty.bin,
-            is_sure=difficulty.confidence * task_confidence >= LEAST_CONFIDENCE,
+            is_sure=difficulty.is_sure(task_confidence),
             features=tuple(zip(FEATURES, features.values, strict=True)),
         )

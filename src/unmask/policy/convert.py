@@ -57,13 +57,14 @@ def _task(name: str, document: TaskDocument) -> TaskPolicy:
         ceiling=document.ceiling,
         strategy=None if strategy is None else StrategyChoice(name=strategy.name, threshold=strategy.threshold),
         finality=document.finality,
-        exit=None if document.exit is None else _exit(document.exit),
+        exit=None if document.exit is None else exit_from(document.exit),
         alpha=document.alpha,
         shift=document.shift,
     )
 
 
-def _exit(document: ExitDocument) -> ExitPolicy:
+def exit_from(document: ExitDocument) -> ExitPolicy:
+    """Return the exit policy that a document describes."""
     learned = document.learned
     rule = ExitRule(
         conditions=tuple(ExitCondition(signal=signal, bound=bound) for signal, bound in document.conditions.items()),

@@ -77,7 +77,7 @@ class ClassPolicy:
 
     Attributes:
         prefers: what it gives up last. An estimate gives either the smallest bucket that holds it; with ``quality``
-            that is never less than the task's default, and an unsure one gives the ceiling in place of the default.
+            that is never less than the task's default. An unsure one gives the ceiling either way.
         max_steps: cap of a canvas; ``max_total_steps`` of a request (``None``: per canvas × canvases).
         re_expansions: most further attempts after a failed verification.
         re_expansion_factor: how much larger each one's budget is.

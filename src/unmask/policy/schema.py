@@ -101,7 +101,7 @@ class ClassDocument(Document):
 
     prefers: Preference = Field(
         description="What it gives up last. An estimate gives the smallest bucket that holds it; with `quality` that "
-        "is never less than the task's default, and an unsure estimate gives the ceiling in place of the default."
+        "is never less than the task's default. An unsure estimate gives the ceiling either way."
     )
     max_steps: Steps = Field(description="Cap on the steps of a canvas, at least the floor of every task type.")
     max_total_steps: Steps | None = Field(

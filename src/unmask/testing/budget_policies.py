@@ -19,19 +19,18 @@ from unmask.policy.policy import (
 from unmask.types import Bucket, ExitCondition, ExitRule, ProgressSignal
 
 DAY = datetime(2026, 1, 1, tzinfo=UTC)
+RULE = ExitRule(
+    conditions=(
+        ExitCondition(signal=ProgressSignal.FLIPS, bound=0.0),
+        ExitCondition(signal=ProgressSignal.CONFIDENCE_MIN, bound=0.9),
+    ),
+    patience=2,
+)
 
 
 def make_exit(**changes: Any) -> ExitPolicy:  # noqa: ANN401 - any field of the exit
     """Return an exit of two kinds of signal that only observes."""
-    conditions = (
-        ExitCondition(signal=ProgressSignal.FLIPS, bound=0.0),
-        ExitCondition(signal=ProgressSignal.CONFIDENCE_MIN, bound=0.9),
-    )
-    fields: dict[str, Any] = {
-        "rule": ExitRule(conditions=conditions, patience=2),
-        "enabled": False,
-        "misjudgement_limit": 0.01,
-    }
+    fields: dict[str, Any] = {"rule": RULE, "enabled": False, "misjudgement_limit": 0.01}
     return ExitPolicy(**(fields | changes))
 
 

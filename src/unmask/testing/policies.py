@@ -1,4 +1,4 @@
-"""A policy with every field filled in, and sources that say what a test tells them to."""
+"""Policies in force, and sources that say what a test tells them; the values are `unmask.testing.budget_policies`."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -6,89 +6,32 @@ from typing import Any
 from unmask.backend import Request
 from unmask.control.budget import Assignment
 from unmask.control.sources import ActivePolicy, Classified, Estimate, Estimator, no_policy
-from unmask.policy.policy import (
-    DEFAULT_TASK,
-    AtCap,
-    BucketSteps,
-    BudgetMode,
-    ClassPolicy,
-    ControlPolicy,
-    ExitPolicy,
-    Policy,
-    Preference,
-    TaskPolicy,
-)
+from unmask.policy.policy import DEFAULT_TASK, ControlPolicy, Preference, TaskPolicy
 from unmask.tasks.formats import AnswerFormat
-from unmask.types import Bucket, ExitCondition, ExitRule, Message, ProgressSignal
+from unmask.testing.budget_policies import make_class_policy, make_policy, make_task_policy
+from unmask.types import Message
 
 DIGEST = "feedface" * 8
-RULE = ExitRule(
-    conditions=(
-        ExitCondition(signal=ProgressSignal.FLIPS, bound=0.0),
-        ExitCondition(signal=ProgressSignal.CONFIDENCE_MIN, bound=0.9),
-    ),
-    patience=2,
-    min_steps=2,
-)
+ESTIMATOR = "d1ff"
+"""Digest of the estimator that policies in force here name."""
 
 
-def make_exit(**changes: Any) -> ExitPolicy:  # noqa: ANN401 - any field
-    """Return an exit policy that stops requests."""
-    fields: dict[str, Any] = {"rule": RULE, "enabled": True, "misjudgement_limit": 0.01}
-    return ExitPolicy(**(fields | changes))
-
-
-def make_task(task: str = DEFAULT_TASK, **changes: Any) -> TaskPolicy:  # noqa: ANN401 - any field
-    """Return a fixed budget of 8 steps, from 2 to 16."""
-    fields: dict[str, Any] = {
-        "mode": BudgetMode.FIXED,
-        "floor": 2,
-        "default": 8,
-        "ceiling": 16,
-        "strategy": None,
-        "exit": None,
-        "alpha": 0.05,
-        "shift": 0.0,
-    }
-    return TaskPolicy(task=task, **(fields | changes))
-
-
-def make_class(name: str = "interactive", **changes: Any) -> ClassPolicy:  # noqa: ANN401 - any field
-    """Return a class that gives up quality before its deadline, with up to 16 steps a canvas."""
-    fields: dict[str, Any] = {
-        "prefers": Preference.DEADLINE,
-        "max_steps": 16,
-        "max_total_steps": None,
-        "at_cap": AtCap.TRUNCATE,
-        "re_expansions": 0,
-        "re_expansion_factor": 2.0,
-    }
-    return ClassPolicy(name=name, **(fields | changes))
-
-
-def make_policy(*tasks: TaskPolicy, **changes: Any) -> Policy:  # noqa: ANN401 - any field
-    """Return a policy of the default task type and others, with the classes interactive and batch.
+def make_active(*tasks: TaskPolicy, **changes: Any) -> ActivePolicy:  # noqa: ANN401 - any field of the policy
+    """Return a policy in force of the default task type and others, with the classes interactive and batch.
 
     A third of what may be a control is one, and no rule is ever young.
     """
     fields: dict[str, Any] = {
-        "model": "tiny",
-        "model_digest": "0123456789abcdef",
-        "difficulty": "d1ff",
-        "buckets": tuple(
-            BucketSteps(bucket=bucket, max_steps=steps) for bucket, steps in zip(Bucket, (2, 4, 8, 16, 32), strict=True)
+        "difficulty": ESTIMATOR,
+        "tasks": (make_task_policy(), *tasks),
+        "classes": (
+            make_class_policy(max_steps=16),
+            make_class_policy("batch", prefers=Preference.QUALITY),
         ),
-        "tasks": (make_task(), *tasks),
-        "classes": (make_class(), make_class("batch", prefers=Preference.QUALITY, max_steps=32)),
-        "default_class": "interactive",
         "control": ControlPolicy(fraction=1 / 3, young_fraction=1 / 3, young_until=0),
     }
-    return Policy(**(fields | changes))
-
-
-def make_active(*tasks: TaskPolicy, **changes: Any) -> ActivePolicy:  # noqa: ANN401 - any field of the policy
-    """Return a policy in force."""
-    return ActivePolicy(policy=make_policy(*tasks, **changes), digest=DIGEST)
+    policy = make_policy(**(fields | changes))
+    return ActivePolicy(policy=policy, digest=DIGEST)
 
 
 def make_assignment(**changes: Any) -> Assignment:  # noqa: ANN401 - any field
@@ -131,14 +74,14 @@ class FakeEstimator:
 
 
 class FakeEstimators:
-    """Has one estimator, of the digest of `make_policy`."""
+    """Has one estimator, that of `ESTIMATOR`."""
 
     def __init__(self, estimator: Estimator) -> None:
         self._estimator = estimator
 
     def estimator(self, digest: str) -> Estimator | None:
         """Return it for its digest."""
-        return self._estimator if digest == "d1ff" else None
+        return self._estimator if digest == ESTIMATOR else None
 
 
 class FakeClassifier:

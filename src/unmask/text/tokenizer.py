@@ -151,6 +151,10 @@ class TextTokenizer:
         """Return the text of ids; special tokens have none, broken UTF-8 becomes U+FFFD."""
         return str(self._bpe.decode([token - SPECIALS for token in tokens if token >= SPECIALS]))
 
+    def chat_length(self, messages: Sequence[Message]) -> int:
+        """Return how many tokens the prompt of a chat has."""
+        return len(self.encode_chat(messages))
+
     def encode_chat(self, messages: Sequence[Message]) -> list[int]:
         """Return the prompt of a chat: each message after its role token, finished answers closed by the end token."""
         tokens: list[int] = []

@@ -18,6 +18,7 @@ from unmask.stats import (
     percentile_interval,
     wilson,
 )
+from unmask.tasks.item import Split
 from unmask.tune.arms import Arm, replay
 from unmask.tune.curve import Curve, CurveSet
 from unmask.tune.landmarks import MIN_ITEMS
@@ -88,7 +89,12 @@ Advice: TypeAlias = TaskAdvice | NoAdvice
 
 
 def advise(curves: CurveSet, limits: Limits | None = None) -> tuple[Advice, ...]:
-    """Return advice on every task type of a run; resampling takes the run's seed."""
+    """Return advice on every task type of a run; resampling takes the run's seed.
+
+    Raises:
+        SplitError: the curves are not of the tuning split, which alone budgets are chosen on.
+    """
+    curves.check_split(Split.TUNE)
     return tuple(_advise(curve, curves.settings.seed, limits or Limits()) for curve in curves.curves)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from statistics import median
 
-from unmask.control.difficulty import Estimator, assign
+from unmask.control.difficulty import Estimator, steps_for
 from unmask.control.features import features_of
 from unmask.policy.policy import BucketSteps, TaskPolicy
 from unmask.tasks.item import Split
@@ -36,6 +36,7 @@ def median_cost(
             tokens = sum(len(message.content) for message in item.messages) // _CHARACTERS_A_TOKEN
             started = now()
             features = features_of(item.messages, item.task, prompt_tokens=tokens, max_tokens=tokens)
-            assign(estimator.difficulty(features), entry, buckets, task=item.task)
+            found = estimator.difficulty(features)
+            steps_for(found.score if found is not None and found.is_sure() else None, entry, buckets)
             seconds.append(now() - started)
     return median(seconds) if seconds else 0.0

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.tune.errors import ForeignCurvesError
+from unmask.tasks.item import Split
+from unmask.tune.errors import ForeignCurvesError, SplitError
 from unmask.tune.origin import Origin
 from unmask.tune.record import CurveRecord
 from unmask.tune.settings import CurveSettings
@@ -65,6 +66,18 @@ class CurveSet:
             raise ForeignCurvesError(
                 f"the curves are of {self.settings.model} {self.settings.model_digest}, and the model served is {name} "
                 f"{digest}: what steps buy is another matter there; measure it with `unmask curve --model {name}`"
+            )
+
+    def check_split(self, split: Split) -> None:
+        """Refuse to be used for what another split is for.
+
+        Raises:
+            SplitError: names both.
+        """
+        found = self.settings.split
+        if found is not split:
+            raise SplitError(
+                f"the curves are of the split {found}, allowed: {split}; measure it with `unmask curve --split {split}`"
             )
 
 

@@ -15,5 +15,9 @@ class CurveFileError(UnmaskError):
     """A file of records or curves cannot be read, is damaged, or is of another kind."""
 
 
+class SplitError(UnmaskError):
+    """Items are of a split that must not be used for what they are to be used for."""
+
+
 class ForeignCurvesError(UnmaskError):
     """Curves were measured on other weights, or on another canvas, than those they are to be used for."""

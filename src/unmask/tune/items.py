@@ -1,4 +1,4 @@
-"""The items that are tuned on: the tuning split's, each canonical form once."""
+"""The items of a split that curves are measured on, each canonical form once."""
 
 from random import Random
 

@@ -46,7 +46,7 @@ def save_curve_picture(report: CurveReport, curves: CurveSet, path: Path) -> Non
     settings = curves.settings
     figure.supxlabel(
         f"{settings.model} {settings.model_digest}, {settings.strategy.name}, canvas of {settings.canvas_length}, "
-        f"{report.items} items, {settings.in_flight} at a time, {curves.origin.date[:10]}",
+        f"{report.items} items to {settings.split}, {settings.in_flight} at a time, {curves.origin.date[:10]}",
         fontsize=7,
         color=GREY,
     )
@@ -60,6 +60,8 @@ def save_curve_picture(report: CurveReport, curves: CurveSet, path: Path) -> Non
 
 def _headline(report: CurveReport) -> str:
     best = report.points[-1].fitted
+    if report.landmarks is None:
+        return f"{report.task}: {best:.0%} right at best"
     if not isinstance(report.landmarks, MeasuredLandmarks):
         return f"{report.task}: not enough data"
     at = report.landmarks.at

@@ -1,12 +1,13 @@
 """Makes a budget policy out of measured curves; nobody uses it before somebody else has approved it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from rich.table import Table
 
 from unmask.backend import ModelInfo
+from unmask.errors import UnmaskError
 from unmask.policy.policy import (
     DEFAULT_TASK,
     BucketSteps,
@@ -17,6 +18,7 @@ from unmask.policy.policy import (
     TaskPolicy,
 )
 from unmask.stats import NotEnoughData
+from unmask.tasks.item import Split
 from unmask.tune.advise import Advice, NoAdvice
 from unmask.tune.buckets import choose_buckets, round_up
 from unmask.tune.curve import Curve, CurveSet
@@ -25,14 +27,49 @@ from unmask.tune.isotonic import isotonic
 from unmask.tune.landmarks import LandmarkResult, MeasuredLandmarks, measure_landmarks
 from unmask.tune.shown import spread_text
 from unmask.tune.start import ClassStart, Start
+from unmask.types import StrategyChoice
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibratedTask:
+    """A shift, and what it is safe for: the limits of a task type's budgets, and the loss that was allowed."""
+
+    shift: float
+    floor: int
+    ceiling: int
+    alpha: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibrated:
-    """A difficulty estimator that was calibrated: its digest, and the shift of each task type it is safe for."""
+    """A difficulty estimator that was calibrated, by its digest, with the task types it is safe for.
+
+    A shift says nothing of other budgets than those that could be given while it was found.
+    """
 
     digest: str
-    shifts: Mapping[str, float]
+    model_digest: str
+    strategy: StrategyChoice
+    buckets: tuple[BucketSteps, ...]
+    tasks: Mapping[str, CalibratedTask]
+
+    def misfit(self, entry: TaskPolicy, buckets: Sequence[BucketSteps]) -> str | None:
+        """Say why the shift of a task type does not hold for a policy; nothing where it does."""
+        found = self.tasks.get(entry.task)
+        if found is None:
+            return "no difficulty estimator is calibrated for it"
+        if self.strategy != (entry.strategy or StrategyChoice()):
+            return f"the difficulty estimator is for {self.strategy.name}"
+        if found.alpha > entry.alpha:
+            return f"the difficulty estimator may lose {found.alpha:g}"
+        was, now = (
+            {min(max(bucket.max_steps, low), high) for bucket in some} | {low, high}
+            for some, low, high in (
+                (self.buckets, found.floor, found.ceiling),
+                (buckets, entry.floor, entry.ceiling),
+            )
+        )
+        return None if was == now else "the difficulty estimator is calibrated for other budgets"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,10 +122,13 @@ def propose(
     It is adaptive where that is advised and an estimator was calibrated for it.
 
     Raises:
-        ForeignCurvesError: the curves are of other weights or of another canvas length than requests get.
+        UnmaskError: there are exits for task types without a curve.
+        SplitError: the curves are not of the tuning split, which alone budgets are chosen on.
+        ForeignCurvesError: curves or estimator are of other weights, or curves of another canvas length than
+            requests get.
     """
     extras, start = extras or Extras(), start or Start()
-    _check(curves, model)
+    _check(curves, model, extras)
     grid, seed = curves.settings.grid, curves.settings.seed
     ranges = {curve.task: _range(curve, measure_landmarks(curve, seed), start) for curve in curves.curves}
     wanted = [step for entry in ranges.values() for step in (entry.floor, entry.default, entry.ceiling)]
@@ -111,12 +151,24 @@ def propose(
     return Proposal(policy=policy, sources=(*sources, *_common_sources(policy)))
 
 
-def _check(curves: CurveSet, model: ModelInfo) -> None:
+def _check(curves: CurveSet, model: ModelInfo, extras: Extras) -> None:
+    curves.check_split(Split.TUNE)
     curves.check_model(model.name, model.digest)
     if curves.settings.canvas_length != model.default_canvas_length:
         raise ForeignCurvesError(
             f"the curves are of canvases of {curves.settings.canvas_length}, and requests to {model.name} get "
             f"{model.default_canvas_length} unless they ask otherwise: measure without --canvas-length"
+        )
+    if extras.difficulty is not None and extras.difficulty.model_digest != model.digest:
+        raise ForeignCurvesError(
+            f"the difficulty estimator is of weights {extras.difficulty.model_digest}, and the model served is "
+            f"{model.name} {model.digest}: tune it anew"
+        )
+    strange = sorted(set(extras.exits) - set(curves.settings.tasks))
+    if strange:
+        raise UnmaskError(
+            f"there are exits for {', '.join(strange)}, allowed: {', '.join(curves.settings.tasks)}, which there are "
+            "curves of; measure those too"
         )
 
 
@@ -160,23 +212,21 @@ def _task(
     start: Start,
 ) -> tuple[TaskPolicy, list[Source]]:
     steps = [bucket.max_steps for bucket in buckets]
-    mode, why = _mode(task, entry, advice, extras)
-    shift = 0.0
-    if mode is BudgetMode.ADAPTIVE and extras.difficulty is not None:
-        shift = extras.difficulty.shifts[task]
     floor, default, ceiling = (round_up(step, steps) for step in (entry.floor, entry.default, entry.ceiling))
     leave = extras.exits.get(task)
-    policy = TaskPolicy(
+    fixed = TaskPolicy(
         task=task,
-        mode=mode,
+        mode=BudgetMode.FIXED,
         floor=floor,
         default=default,
         ceiling=ceiling,
         strategy=curves.settings.strategy,
         exit=leave,
-        alpha=start.alpha,
-        shift=shift,
+        alpha=start.alphas.get(task, start.alpha),
+        shift=0.0,
     )
+    shift, why = _shift(fixed, entry, buckets, advice, extras)
+    policy = fixed if shift is None else replace(fixed, mode=BudgetMode.ADAPTIVE, shift=shift)
     sources = [
         Source(place=f"{task}.{name}", value=str(value), source=_rounded(said, step, value))
         for name, value, step, said in zip(
@@ -187,8 +237,8 @@ def _task(
             strict=True,
         )
     ]
-    sources.append(Source(place=f"{task}.mode", value=mode, source=why))
-    if mode is BudgetMode.ADAPTIVE:
+    sources.append(Source(place=f"{task}.mode", value=policy.mode, source=why))
+    if shift is not None:
         sources.append(Source(place=f"{task}.shift", value=f"{shift:g}", source="calibration of the estimator"))
     told = "off until a rule is tuned" if leave is None else "tuned rule, " + ("on" if leave.enabled else "observing")
     sources.append(Source(place=f"{task}.exit", value="none" if leave is None else "rule", source=told))
@@ -199,17 +249,25 @@ def _rounded(why: str, step: int, bucket: int) -> str:
     return why if step == bucket else f"{why}; rounded up to a bucket"
 
 
-def _mode(task: str, entry: _Range, advice: Advice | None, extras: Extras) -> tuple[BudgetMode, str]:
-    """Adaptive needs a curve, advice and an estimator that was calibrated; whichever lacks is said."""
+def _shift(
+    fixed: TaskPolicy, entry: _Range, buckets: Sequence[BucketSteps], advice: Advice | None, extras: Extras
+) -> tuple[float | None, str]:
+    """Return the shift of an adaptive task type, none for a fixed one, and why it is so.
+
+    Adaptive needs a curve, advice and an estimator that was calibrated for these budgets.
+    """
     if not entry.settled:
-        return BudgetMode.FIXED, "its curve decides nothing"
+        return None, "its curve decides nothing"
     if advice is None or isinstance(advice, NoAdvice):
-        return BudgetMode.FIXED, "not enough data for advice"
+        return None, "not enough data for advice"
     if advice.mode is BudgetMode.FIXED:
-        return BudgetMode.FIXED, f"advice: {advice.reason}"
-    if extras.difficulty is None or task not in extras.difficulty.shifts:
-        return BudgetMode.FIXED, "advice is adaptive, but no difficulty estimator is calibrated for it"
-    return BudgetMode.ADAPTIVE, f"advice: {advice.reason}"
+        return None, f"advice: {advice.reason}"
+    if extras.difficulty is None:
+        return None, "advice is adaptive, but no difficulty estimator is calibrated for it"
+    misfit = extras.difficulty.misfit(fixed, buckets)
+    if misfit is not None:
+        return None, f"advice is adaptive, but {misfit}"
+    return extras.difficulty.tasks[fixed.task].shift, f"advice: {advice.reason}"
 
 
 def _default_task(curves: CurveSet, start: Start) -> TaskPolicy:

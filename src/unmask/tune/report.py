@@ -7,6 +7,7 @@ from typing import assert_never
 from rich.table import Table
 
 from unmask.stats import NotEnoughData
+from unmask.tasks.item import Split
 from unmask.tune.curve import CurveSet
 from unmask.tune.landmarks import RESAMPLES, LandmarkResult, MeasuredLandmarks, measure_landmarks
 from unmask.tune.points import CurvePoint, curve_points
@@ -15,22 +16,28 @@ from unmask.tune.shown import interval_json, interval_text, spread_text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurveReport:
-    """One curve as it is shown."""
+    """One curve as it is shown.
+
+    Attributes:
+        landmarks: ``None`` for items of other splits than the tuning split: budgets are not chosen on them.
+    """
 
     task: str
     items: int
     points: tuple[CurvePoint, ...]
-    landmarks: LandmarkResult
+    landmarks: LandmarkResult | None
 
 
 def report_curves(curves: CurveSet, *, resamples: int = RESAMPLES) -> tuple[CurveReport, ...]:
-    """Fit every curve and read its landmarks; resampling takes the run's seed."""
+    """Fit every curve and, of tuning items, read its landmarks; resampling takes the run's seed."""
     return tuple(
         CurveReport(
             task=curve.task,
             items=len(curve.items),
             points=curve_points(curve),
-            landmarks=measure_landmarks(curve, curves.settings.seed, resamples=resamples),
+            landmarks=measure_landmarks(curve, curves.settings.seed, resamples=resamples)
+            if curves.settings.split is Split.TUNE
+            else None,
         )
         for curve in curves.curves
     )
@@ -54,6 +61,8 @@ def landmark_table(reports: tuple[CurveReport, ...]) -> Table:
                 )
             case NotEnoughData() as lacking:
                 table.add_row(report.task, f"not enough data: {lacking.reason}")
+            case None:
+                table.add_row(report.task, "budgets are chosen on tuning items")
             case _:
                 assert_never(report.landmarks)
     return table
@@ -91,12 +100,14 @@ def report_json(curves: CurveSet, reports: tuple[CurveReport, ...]) -> dict[str,
 
 
 def _curve_json(report: CurveReport) -> dict[str, object]:
-    landmarks: dict[str, object]
+    landmarks: dict[str, object] | None
     match report.landmarks:
         case MeasuredLandmarks() as found:
             landmarks = asdict(found)
         case NotEnoughData() as lacking:
             landmarks = {"not_enough_data": lacking.reason, "n": lacking.n}
+        case None:
+            landmarks = None
         case _:
             assert_never(report.landmarks)
     return {

@@ -80,7 +80,7 @@ def open_run(settings: CurveSettings, origin: Origin, folder: Path, *, resume: b
         raise ResumeError(
             f"{str(folder)!r} holds a run already; add --resume to go on with it, or name another --folder"
         )
-    items = {task: draw_items(task, settings.items, settings.seed) for task in settings.tasks}
+    items = {task: draw_items(task, settings.items, settings.seed, settings.split) for task in settings.tasks}
     run = CurveRun(settings=settings, origin=origin, folder=folder, items=items, journal=journal)
     if journal is not None:
         check_resumable(journal, settings, origin)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from unmask.backend import ModelInfo
 from unmask.errors import InvalidRequestError
+from unmask.tasks.item import Split
 from unmask.tasks.registry import all_tasks
 from unmask.types import Mode, StrategyChoice
 
@@ -17,9 +18,10 @@ class CurveSettings:
     """A curve run's arguments.
 
     Attributes:
-        items: tuning items a task type.
+        items: items a task type.
         grid: budgets in denoise steps a canvas, from 1 to the most a canvas may take.
         in_flight: requests that run at the same time: latencies are those of batches of this size.
+        split: which items. Budgets are chosen on tuning items alone; the others calibrate and judge what was chosen.
     """
 
     model: str
@@ -32,6 +34,7 @@ class CurveSettings:
     canvas_length: int
     mode: Mode
     in_flight: int
+    split: Split = Split.TUNE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +48,7 @@ class Asked:
     strategy: StrategyChoice = StrategyChoice()
     canvas_length: int | None = None
     in_flight: int = IN_FLIGHT
+    split: Split = Split.TUNE
 
 
 def default_grid(most: int) -> tuple[int, ...]:
@@ -86,6 +90,7 @@ def make_settings(model: ModelInfo, asked: Asked) -> CurveSettings:
         canvas_length=canvas_length,
         mode=Mode.DIFFUSION,
         in_flight=asked.in_flight,
+        split=asked.split,
     )
 
 

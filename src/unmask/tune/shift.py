@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
 
-from unmask.control.difficulty import Difficulty, TaskModel, assign
+from unmask.control.difficulty import Difficulty, TaskModel, steps_for
 from unmask.policy.policy import BucketSteps, BudgetMode, TaskPolicy
 from unmask.stats import Interval, NotEnoughData, clopper_pearson
 from unmask.tune.item_runs import ItemRuns, Run, RunsError
@@ -159,7 +159,7 @@ def runs_at(
 ) -> list[Run]:
     """Return each item's run at the budget it is given at a shift, by the same rule as while serving."""
     shifted = with_shift(entry, shift)
-    return [item.at(assign(found, shifted, buckets, task=entry.task).max_steps) for item, found in judged]
+    return [item.at(steps_for(found.score if found.is_sure() else None, shifted, buckets)) for item, found in judged]
 
 
 def count_lost(

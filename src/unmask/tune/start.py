@@ -1,6 +1,8 @@
 """Where a proposed policy starts: numbers that no curve gives, on the careful side until traffic says otherwise."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from unmask.policy.policy import AtCap, ControlPolicy, Preference
 
@@ -40,11 +42,12 @@ class Start:
     """Starting values of a proposal; each ends up in the policy file, where it is changed with approval.
 
     Attributes:
-        alpha: 1 in 100 requests may be wrong for its bucket.
+        alpha: 1 in 100 requests may be wrong for its bucket; ``alphas`` of task types for which that was changed.
         learnt: quality below which a task type counts as not learnt: no budget helps it, so none is taken from it.
     """
 
     alpha: float = 0.01
+    alphas: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     learnt: float = 0.5
     classes: tuple[ClassStart, ...] = (INTERACTIVE, BATCH)
     control: ControlPolicy = CONTROL

@@ -8,7 +8,8 @@ from unmask.policy.policy import BucketSteps, TaskPolicy
 from unmask.stats import IntervalResult, bootstrap_mean, paired_difference, wilson
 from unmask.tasks.item import Split
 from unmask.tune.difficulty import Recipe, Trained, train_task
-from unmask.tune.item_runs import ItemRuns, RunsError, RunSet, SplitError
+from unmask.tune.errors import SplitError
+from unmask.tune.item_runs import ItemRuns, RunsError, RunSet
 from unmask.tune.shift import LEAST_ITEMS, Calibrated, Calibration, calibrate, check_grid, runs_at
 
 
@@ -63,7 +64,7 @@ class Splits:
 
     Raises:
         SplitError: runs are of another split than the one they are given for.
-        RunsError: they are of different models.
+        RunsError: they are of different models, strategies or canvas lengths.
     """
 
     tune: RunSet
@@ -75,11 +76,16 @@ class Splits:
         for runs, split in wanted:
             if runs.split is not split:
                 raise SplitError(f"These are runs of the split {runs.split}, allowed: {split}.")
-            if runs.model_digest != self.tune.model_digest:
-                raise RunsError(
-                    f"Runs of the split {split} are of the model {runs.model_digest}, allowed: "
-                    f"{self.tune.model_digest}, as those of the tuning split. Run all three on one model."
-                )
+            for name, found, allowed in (
+                ("model", runs.model_digest, self.tune.model_digest),
+                ("strategy", runs.strategy, self.tune.strategy),
+                ("canvas length", runs.canvas_length, self.tune.canvas_length),
+            ):
+                if found != allowed:
+                    raise RunsError(
+                        f"Runs of the split {split} are of the {name} {found}, allowed: {allowed}, as those of the "
+                        "tuning split. Run all three alike."
+                    )
 
 
 def tune_all(
