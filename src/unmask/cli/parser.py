@@ -1,22 +1,18 @@
 """The command line's grammar."""
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 
+from unmask.cli.arguments import add_command, add_json, budgets, number, whole
 from unmask.cli.exits import EXPLAINED
 from unmask.cli.policy_parser import add_policy_commands
 from unmask.cli.settings import add_settings
+from unmask.cli.tune_parser import add_tune_parts
 from unmask.types import NAMED_STRATEGIES, Precision
 
 TRAINABLE = ("tiny", "nano")
 BENCHES = ("engine", "model", "all")
 VERDICTS = ("pass", "fail")
-LEAST = -(1 << 63)
-LARGEST = (1 << 63) - 1
-"""Whole numbers fit into 64 bits, as JSON and the engine hold them."""
-MOST_DIGITS = 100
-"""Zeros in front included."""
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -38,29 +34,29 @@ def build_parser() -> argparse.ArgumentParser:
     _add_train(commands)
     _add_bench(commands)
     _add_curve(commands)
-    _add_tune(commands)
+    add_tune_parts(add_command(commands, "tune", "Fit to measurements what budgets rest on."))
     return parser
 
 
 def _add_serve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    serve = _command(commands, "serve", "Answer HTTP requests in the manner of the OpenAI API.")
+    serve = add_command(commands, "serve", "Answer HTTP requests in the manner of the OpenAI API.")
     add_settings(serve)
 
 
 def _add_config(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    config = _command(
+    config = add_command(
         commands,
         "config",
         "Show every setting of the server: its value, where that comes from and what it does. "
         "Takes the options of serve.",
     )
     config.add_argument("--example", action="store_true", help="write a commented settings file to stdout instead")
-    _add_json(config)
+    add_json(config)
     add_settings(config)
 
 
 def _add_generate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    generate = _command(
+    generate = add_command(
         commands,
         "generate",
         "Answer one prompt. The text goes to stdout, all else to stderr. With --task the answer is checked, "
@@ -76,52 +72,52 @@ def _add_generate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
         help="without PROMPT, ask a generated example of this task type; with it, verify the answer as this type",
     )
     budget = generate.add_argument_group("budget")
-    budget.add_argument("--steps", type=_whole(1), metavar="N", help="most denoise steps of one canvas")
-    budget.add_argument("--total-steps", type=_whole(1), metavar="N", help="most denoise steps of the answer")
-    budget.add_argument("--canvas-length", type=_whole(1), metavar="N", help="tokens of a canvas")
-    budget.add_argument("--max-tokens", type=_whole(1), metavar="N", help="most tokens of the answer")
+    budget.add_argument("--steps", type=whole(1), metavar="N", help="most denoise steps of one canvas")
+    budget.add_argument("--total-steps", type=whole(1), metavar="N", help="most denoise steps of the answer")
+    budget.add_argument("--canvas-length", type=whole(1), metavar="N", help="tokens of a canvas")
+    budget.add_argument("--max-tokens", type=whole(1), metavar="N", help="most tokens of the answer")
     drawing = generate.add_argument_group("strategy and sampling")
     drawing.add_argument(
         "--strategy",
         choices=[name.value for name in NAMED_STRATEGIES],
         help="which positions a step reveals (default low_confidence)",
     )
-    drawing.add_argument("--threshold", type=_number(0), metavar="X", help="the strategy's threshold")
-    drawing.add_argument("--temperature", type=_number(0, 2), metavar="X", help="0, the default, takes the likeliest")
-    drawing.add_argument("--top-p", type=_number(0, 1), metavar="X", help="draw from the likeliest tokens only")
-    drawing.add_argument("--seed", type=_whole(), default=0, metavar="N", help="of drawing and of --task (default 0)")
+    drawing.add_argument("--threshold", type=number(0), metavar="X", help="the strategy's threshold")
+    drawing.add_argument("--temperature", type=number(0, 2), metavar="X", help="0, the default, takes the likeliest")
+    drawing.add_argument("--top-p", type=number(0, 1), metavar="X", help="draw from the likeliest tokens only")
+    drawing.add_argument("--seed", type=whole(), default=0, metavar="N", help="of drawing and of --task (default 0)")
     drawing.add_argument("--ar", action="store_true", help="one token after the other, in place of canvases")
     generate.add_argument("--watch", action="store_true", help="show the canvas after every step")
     generate.add_argument(
         "--picture", type=Path, metavar="FILE", help="write what --watch shows as a moving picture, in SVG"
     )
-    _add_json(generate)
+    add_json(generate)
 
 
 def _add_examples(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    examples = _command(
+    examples = add_command(
         commands, "examples", "List prompts that the demonstration model knows, one a task type and difficulty."
     )
     examples.add_argument("--task", metavar="TYPE", help="of this task type only")
-    examples.add_argument("--seed", type=_whole(), default=0, metavar="N", help="draws other examples (default 0)")
-    _add_json(examples)
+    examples.add_argument("--seed", type=whole(), default=0, metavar="N", help="draws other examples (default 0)")
+    add_json(examples)
 
 
 def _add_models(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    _add_json(_command(commands, "models", "List the models in the package."))
+    add_json(add_command(commands, "models", "List the models in the package."))
 
 
 def _add_policy(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    policy = _command(commands, "policy", "Show, change and approve budget policies; every act is in a log.")
+    policy = add_command(commands, "policy", "Show, change and approve budget policies; every act is in a log.")
     add_policy_commands(policy)
 
 
 def _add_controls(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    controls = _command(commands, "controls", "Say how often exits were wrong, by the control runs of a server.")
+    controls = add_command(commands, "controls", "Say how often exits were wrong, by the control runs of a server.")
     controls.add_argument(
         "--folder", type=Path, metavar="DIR", help="where the records are (default: where unmask serve keeps them)"
     )
-    _add_json(controls)
+    add_json(controls)
     actions = controls.add_subparsers(dest="action", metavar="ACTION")
     show = actions.add_parser("show", help="show one control: its prompt and both of its texts")
     show.add_argument("id", metavar="ID", help="which control")
@@ -134,32 +130,30 @@ def _add_controls(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
 
 
 def _add_train(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    train = _command(commands, "train", "Train an embedded model.")
+    train = add_command(commands, "train", "Train an embedded model.")
     train.add_argument("name", choices=TRAINABLE, help="which one")
-    train.add_argument(
-        "--minutes", type=_number(0), default=60.0, metavar="N", help="stop after this long (default 60)"
-    )
-    train.add_argument("--steps", type=_whole(1), metavar="N", help="stop after this many training steps instead")
+    train.add_argument("--minutes", type=number(0), default=60.0, metavar="N", help="stop after this long (default 60)")
+    train.add_argument("--steps", type=whole(1), metavar="N", help="stop after this many training steps instead")
     train.add_argument("--resume", action="store_true", help="go on from the folder's checkpoint")
     train.add_argument("--weights", type=Path, metavar="FILE", help="begin a new run from these weights")
     train.add_argument("--folder", type=Path, metavar="DIR", help="where state and log go (default runs/NAME)")
-    train.add_argument("--seed", type=_whole(), default=0, metavar="N", help="of weights and data (default 0)")
-    _add_json(train)
+    train.add_argument("--seed", type=whole(), default=0, metavar="N", help="of weights and data (default 0)")
+    add_json(train)
 
 
 def _add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    bench = _command(commands, "bench", "Measure alternatives side by side; exits with 1 when a target is missed.")
+    bench = add_command(commands, "bench", "Measure alternatives side by side; exits with 1 when a target is missed.")
     bench.add_argument("name", nargs="?", choices=BENCHES, default="all", help="which bench (default all)")
     bench.add_argument("--model", choices=TRAINABLE, default=TRAINABLE[0], help="whose weights (default tiny)")
     _add_precision(bench, "of the engine's products, attention and KV pages (default float32)")
     bench.add_argument("--quick", action="store_true", help="under a minute; its figures decide nothing")
-    bench.add_argument("--seed", type=_whole(), default=0, metavar="N", help="of items and order (default 0)")
+    bench.add_argument("--seed", type=whole(), default=0, metavar="N", help="of items and order (default 0)")
     bench.add_argument("--records", type=Path, metavar="FILE", help="write one line for each item and alternative")
-    _add_json(bench)
+    add_json(bench)
 
 
 def _add_curve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    curve = _command(
+    curve = add_command(
         commands,
         "curve",
         "Measure what denoise steps buy, per task type: quality and latency at every budget of a grid, and where they "
@@ -168,118 +162,28 @@ def _add_curve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     curve.add_argument("--model", default="tiny", metavar="NAME", help="which model answers (default tiny)")
     curve.add_argument("--task", action="append", metavar="TYPE", help="a task type; may be repeated (default all)")
     curve.add_argument(
-        "--items", type=_whole(1), default=2000, metavar="N", help="different items a task type (default 2000)"
+        "--items", type=whole(1), default=2000, metavar="N", help="different items a task type (default 2000)"
     )
     curve.add_argument(
         "--grid",
-        type=_budgets,
+        type=budgets,
         metavar="N,N,...",
         help="budgets, from 1 to the canvas length (default 1,2,3,4,6,8,...)",
     )
     curve.add_argument(
         "--strategy", choices=[name.value for name in NAMED_STRATEGIES], help="which positions a step reveals"
     )
-    curve.add_argument("--threshold", type=_number(0), metavar="X", help="the strategy's threshold")
-    curve.add_argument("--canvas-length", type=_whole(1), metavar="N", help="tokens of a canvas")
+    curve.add_argument("--threshold", type=number(0), metavar="X", help="the strategy's threshold")
+    curve.add_argument("--canvas-length", type=whole(1), metavar="N", help="tokens of a canvas")
     curve.add_argument(
-        "--in-flight", type=_whole(1), default=16, metavar="N", help="requests that run at the same time (default 16)"
+        "--in-flight", type=whole(1), default=16, metavar="N", help="requests that run at the same time (default 16)"
     )
     curve.add_argument("--folder", type=Path, metavar="DIR", help="where all is kept (default runs/curve-NAME)")
     curve.add_argument("--resume", action="store_true", help="go on with the run that the folder holds")
-    curve.add_argument("--seed", type=_whole(), default=0, metavar="N", help="of items, order, resampling (default 0)")
-    _add_json(curve)
-
-
-def _add_tune(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    tune = _command(commands, "tune", "Fit to measurements what budgets rest on.")
-    parts = tune.add_subparsers(dest="part", required=True, metavar="PART")
-    difficulty = _command(
-        parts,
-        "difficulty",
-        "Train a difficulty estimator and find how far budgets may fall. Needs runs of items at every budget, each "
-        "split in a file of its own; exits with 3 when no task type has enough of them.",
-    )
-    for split, use in (("tune", "trained on"), ("calibrate", "the shifts are found on"), ("test", "reported on")):
-        difficulty.add_argument(
-            f"--{split}", type=Path, required=True, metavar="FILE", help=f"runs of the {split} split: {use}"
-        )
-    difficulty.add_argument("--out", type=Path, required=True, metavar="FILE", help="where the estimator goes")
-    difficulty.add_argument(
-        "--alpha", type=_number(0, 1), default=0.01, metavar="X", help="largest loss allowed (default 0.01)"
-    )
-    difficulty.add_argument(
-        "--buckets", type=_whole(1), nargs="+", metavar="N", help="steps of each bucket (default: the largest budgets)"
-    )
-    difficulty.add_argument(
-        "--limits",
-        action="append",
-        default=[],
-        metavar="TASK=FLOOR:CEILING",
-        help="fewest and most steps of a task type (default: the budgets' ends)",
-    )
-    difficulty.add_argument("--seed", type=_whole(0), default=0, metavar="N", help="of fitting (default 0)")
-    _add_json(difficulty)
-    classifier = _command(
-        parts, "classifier", "Measure how often the task type of a prompt is told right, by kind of prompt."
-    )
-    classifier.add_argument(
-        "--items", type=_whole(10), default=1000, metavar="N", help="prompts of each kind (default 1000)"
-    )
-    classifier.add_argument("--out", type=Path, metavar="FILE", help="write the measured reliability")
-    classifier.add_argument("--seed", type=_whole(), default=0, metavar="N", help="of the prompts (default 0)")
-    _add_json(classifier)
-
-
-def _command(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, description: str
-) -> argparse.ArgumentParser:
-    return commands.add_parser(
-        name,
-        help=description.split(". ", maxsplit=1)[0].rstrip("."),
-        description=description,
-        epilog=EXPLAINED,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    curve.add_argument("--seed", type=whole(), default=0, metavar="N", help="of items, order, resampling (default 0)")
+    add_json(curve)
 
 
 def _add_precision(parser: argparse.ArgumentParser, meaning: str) -> None:
     names = [precision.value for precision in Precision]
     parser.add_argument("--precision", choices=names, default=Precision.FLOAT32.value, help=meaning)
-
-
-def _add_json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="write one JSON object to stdout and nothing else")
-
-
-def _whole(low: int = LEAST) -> Callable[[str], int]:
-    """Return a parser of whole numbers from ``low`` to `LARGEST`."""
-
-    def parse(text: str) -> int:
-        is_whole = text.isascii() and text.removeprefix("-").isdecimal()
-        # Python itself refuses to read numbers of thousands of digits.
-        if not is_whole or len(text) > MOST_DIGITS or not low <= int(text) <= LARGEST:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {low} to {LARGEST}")
-        return int(text)
-
-    return parse
-
-
-def _budgets(text: str) -> tuple[int, ...]:
-    """Parse budgets apart by commas; whether they fit the model is for whoever knows it."""
-    return tuple(map(_whole(1), text.split(",")))
-
-
-def _number(low: float, high: float = float("inf")) -> Callable[[str], float]:
-    """Return a parser of finite numbers from ``low`` to ``high``."""
-
-    def parse(text: str) -> float:
-        try:
-            number = float(text)
-        except ValueError:
-            number = float("nan")
-        if not low <= number <= high or number == float("inf"):
-            upto = "" if high == float("inf") else f" and at most {high:g}"
-            raise argparse.ArgumentTypeError(f"{text!r} is not a number, at least {low:g}{upto}")
-        return number
-
-    return parse
