@@ -57,13 +57,14 @@ def _task(name: str, document: TaskDocument) -> TaskPolicy:
         ceiling=document.ceiling,
         strategy=None if strategy is None else StrategyChoice(name=strategy.name, threshold=strategy.threshold),
         finality=document.finality,
-        exit=None if document.exit is None else _exit(document.exit),
+        exit=None if document.exit is None else exit_from(document.exit),
         alpha=document.alpha,
         shift=document.shift,
     )
 
 
-def _exit(document: ExitDocument) -> ExitPolicy:
+def exit_from(document: ExitDocument) -> ExitPolicy:
+    """Return the exit that a document describes."""
     learned = document.learned
     rule = ExitRule(
         conditions=tuple(ExitCondition(signal=signal, bound=bound) for signal, bound in document.conditions.items()),
@@ -98,11 +99,12 @@ def _raw_task(task: TaskPolicy) -> dict[str, object]:
     return {
         **_without(task, "task"),
         "strategy": None if strategy is None else {"name": strategy.name, "threshold": strategy.threshold},
-        "exit": None if found is None else _raw_exit(found),
+        "exit": None if found is None else raw_exit(found),
     }
 
 
-def _raw_exit(policy: ExitPolicy) -> dict[str, object]:
+def raw_exit(policy: ExitPolicy) -> dict[str, object]:
+    """Return the fields of an exit's document."""
     rule, learned = policy.rule, policy.rule.learned
     return {
         "enabled": policy.enabled,

@@ -36,8 +36,8 @@ def fit_finality(rows: FinalityRows, units: int, seed: int) -> FinalityModel:
     """
     if rows.final.all() or not rows.final.any():
         raise ExitRunError(
-            f"nothing is learnt from {len(rows.final)} draft tokens that all {'are' if rows.final.all() else 'fail to'} "
-            "be final; draw more items"
+            f"{rows.final.sum()} of {len(rows.final)} draft tokens are final, so there is nothing to tell apart; draw "
+            "more items"
         )
     centre = rows.found.mean(axis=0).round(DIGITS)
     spread = rows.found.std(axis=0).round(DIGITS)
