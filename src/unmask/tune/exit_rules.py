@@ -38,6 +38,11 @@ class Setting:
         """What tables and pictures call it."""
         return strategy_name(self.strategy) + ("" if self.rule is None else f" + {self.label}")
 
+    @property
+    def short(self) -> str:
+        """The same without what the strategy has learnt."""
+        return replace(self, strategy=without_learned_parts(self.strategy)).name
+
 
 def strategies(finality: FinalityModel | None) -> tuple[StrategyChoice, ...]:
     """Return the strategies that are tried first."""

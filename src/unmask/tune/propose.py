@@ -25,6 +25,7 @@ from unmask.tune.isotonic import isotonic
 from unmask.tune.landmarks import LandmarkResult, MeasuredLandmarks, measure_landmarks
 from unmask.tune.shown import spread_text
 from unmask.tune.start import ClassStart, Start
+from unmask.types import StrategyChoice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +37,24 @@ class Calibrated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TunedStrategy:
+    """The strategy that a task type's exit was tuned with, and the digest of the finality model that it reads."""
+
+    strategy: StrategyChoice
+    finality: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Extras:
-    """What other measurements add to a proposal; without them no task type is adaptive, and none exits early."""
+    """What other measurements add to a proposal; without them no task type is adaptive, and none exits early.
+
+    Attributes:
+        strategies: of task types that do not keep the strategy of their curve.
+    """
 
     difficulty: Calibrated | None = None
     exits: Mapping[str, ExitPolicy] = field(default_factory=lambda: MappingProxyType({}))
+    strategies: Mapping[str, TunedStrategy] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,13 +180,15 @@ def _task(
         shift = extras.difficulty.shifts[task]
     floor, default, ceiling = (round_up(step, steps) for step in (entry.floor, entry.default, entry.ceiling))
     leave = extras.exits.get(task)
+    tuned = extras.strategies.get(task, TunedStrategy(strategy=curves.settings.strategy))
     policy = TaskPolicy(
         task=task,
         mode=mode,
         floor=floor,
         default=default,
         ceiling=ceiling,
-        strategy=curves.settings.strategy,
+        strategy=tuned.strategy,
+        finality=tuned.finality,
         exit=leave,
         alpha=start.alpha,
         shift=shift,
@@ -190,6 +206,8 @@ def _task(
     sources.append(Source(place=f"{task}.mode", value=mode, source=why))
     if mode is BudgetMode.ADAPTIVE:
         sources.append(Source(place=f"{task}.shift", value=f"{shift:g}", source="calibration of the estimator"))
+    if task in extras.strategies:
+        sources.append(Source(place=f"{task}.strategy", value=tuned.strategy.name, source="tuned with the exit"))
     told = "off until a rule is tuned" if leave is None else "tuned rule, " + ("on" if leave.enabled else "observing")
     sources.append(Source(place=f"{task}.exit", value="none" if leave is None else "rule", source=told))
     return policy, sources
