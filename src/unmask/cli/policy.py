@@ -60,7 +60,7 @@ def run_policy(args: argparse.Namespace, tools: Tools) -> int:
 
 def _show(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> int:
     if args.policy is not None:
-        policies = [_named(store, args.policy)]
+        policies = [named_policy(store, args.policy)]
     else:
         policies = [store.policy(digest) for digest in _active_digests(store)]
     shown = [(policy_digest(policy), policy) for policy in policies]
@@ -92,8 +92,8 @@ def _active_digests(store: PolicyStore) -> list[str]:
 
 
 def _diff(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> int:
-    new = _named(store, args.policy)
-    old = _named(store, args.old) if args.old is not None else _active_for(store, new)
+    new = named_policy(store, args.policy)
+    old = named_policy(store, args.old) if args.old is not None else _active_for(store, new)
     changes = changes_between(old, new)
     exits = changed_exits(old, new)
     digests = (None if old is None else policy_digest(old), policy_digest(new))
@@ -129,7 +129,7 @@ def _active_for(store: PolicyStore, policy: Policy) -> Policy | None:
 
 
 def _export(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> int:
-    tools.write(policy_text(_named(store, args.policy)).rstrip("\n"))
+    tools.write(policy_text(named_policy(store, args.policy)).rstrip("\n"))
     return Exit.OK
 
 
@@ -242,7 +242,8 @@ def _report(store: PolicyStore, digest: str, done: str, args: argparse.Namespace
     return Exit.OK
 
 
-def _named(store: PolicyStore, text: str) -> Policy:
+def named_policy(store: PolicyStore, text: str) -> Policy:
+    """Return the policy that first digits of a digest, or a file, name."""
     return store.policy(store.find(text)) if _is_digest(text) else read_policy(Path(text))
 
 

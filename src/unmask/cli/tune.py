@@ -9,6 +9,7 @@ from rich.table import Table
 
 from unmask.cli.exits import Exit, UsageError
 from unmask.cli.tools import Tools
+from unmask.cli.tuning import run_exit, run_finality, run_replay
 from unmask.errors import UnmaskError
 from unmask.policy.policy import BucketSteps, BudgetMode, TaskPolicy
 from unmask.stats import Interval, IntervalResult, NotEnoughData
@@ -33,10 +34,15 @@ class TuneMissingError(UnmaskError):
 
 def run_tune(args: argparse.Namespace, tools: Tools) -> int:
     """Run the part of tuning that ``args`` names."""
-    if args.part == "classifier":
-        return _run_classifier(args, tools)
+    parts = {
+        "difficulty": _run_difficulty,
+        "classifier": _run_classifier,
+        "finality": run_finality,
+        "exit": run_exit,
+        "replay": run_replay,
+    }
     try:
-        return _run_difficulty(args, tools)
+        return parts[args.part](args, tools)
     except ModuleNotFoundError as error:
         # Anything else that is missing is a fault of ours.
         if (error.name or "").partition(".")[0] != "sklearn":
