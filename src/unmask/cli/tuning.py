@@ -206,8 +206,8 @@ def _ceilings(args: argparse.Namespace, model: ModelInfo, asking: Asking) -> Map
     policy = read_policy(args.policy)
     if (policy.model, policy.model_digest) != (model.name, model.digest):
         raise UsageError(
-            f"--policy is of {policy.model} {policy.model_digest}, and this is {model.name} {model.digest}. Name one of "
-            "these weights."
+            f"--policy is of {policy.model} {policy.model_digest}, and this is {model.name} {model.digest}. "
+            "Name one of these weights."
         )
     return {task: min(policy.task(task).ceiling, most) for task in settings.tasks}
 
