@@ -63,8 +63,9 @@ async def _train(args: argparse.Namespace, tools: Tools) -> "TrainedFinality":
     from unmask.tune.finality import train_finality
     from unmask.tune.finality_rows import collect_rows
 
-    backend, model = _backend(args, tools)
+    backend = tools.make_backend(Settings(models=(args.model,)))
     try:
+        model = _model(backend, args.model)
         asking = make_asking(model, args.canvas_length)
         ceilings = _ceilings(args, model, asking)
         items = [item for task in ceilings for item in draw_items(task, args.items, args.seed)]
@@ -109,8 +110,9 @@ async def _tune(args: argparse.Namespace, folder: Path, tools: Tools) -> "ExitSe
     from unmask.tune.exit_runs import ExitRunner
     from unmask.tune.exits import ExitSearch, tune_exit
 
-    backend, model = _backend(args, tools)
+    backend = tools.make_backend(Settings(models=(args.model,)))
     try:
+        model = _model(backend, args.model)
         asking = make_asking(model, args.canvas_length)
         ceilings = _ceilings(args, model, asking)
         finality = {} if args.finality is None else _finality((args.finality,))
@@ -183,11 +185,6 @@ async def _replay(
 
 
 # --- what they share ---------------------------------------------------------
-
-
-def _backend(args: argparse.Namespace, tools: Tools) -> tuple[Backend, ModelInfo]:
-    backend = tools.make_backend(Settings(models=(args.model,)))
-    return backend, _model(backend, args.model)
 
 
 def _model(backend: Backend, name: str) -> ModelInfo:

@@ -33,7 +33,7 @@ def fit_exit(items: Sequence[Item], runs: Sequence[ExitRun], threshold: float) -
         found = list(_rows(item, run))
         rows += [values for values, _ in found]
         free += [costs_nothing for _, costs_nothing in found]
-        weights += [1 / len(found)] * len(found)
+        weights += [1 / max(len(found), 1)] * len(found)
     if len(rows) < LEAST_ROWS or all(free) or not any(free):
         return None
     return _fitted(np.array(rows), np.array(free), np.array(weights), threshold)

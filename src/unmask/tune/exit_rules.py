@@ -18,10 +18,10 @@ MOST_CANDIDATES = 12
 """Settings a task type, strategies and rules together: as many as a published rule is given where both are compared."""
 REFERENCE = StrategyChoice()
 """What candidates are compared with: a run that spends its whole budget, the likeliest position first."""
-FINALITY_THRESHOLDS = (0.5, 0.7, 0.9, 0.97)
-CONFIDENCE_THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
-WITH_FINALITY = (0.7, 0.9)
-"""Confidence thresholds that are tried beside a finality model."""
+THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 0.995, 0.998, 0.999, 0.9995)
+"""Thresholds of the first family of strategies; halving them takes four trials."""
+FEW_THRESHOLDS = (0.9, 0.97, 0.99)
+"""Those of the second; two trials."""
 LEARNED_THRESHOLD = 0.99
 
 
@@ -44,14 +44,16 @@ class Setting:
         return replace(self, strategy=without_learned_parts(self.strategy)).name
 
 
-def strategies(finality: FinalityModel | None) -> tuple[StrategyChoice, ...]:
-    """Return the strategies that are tried first."""
-    finals = () if finality is None else FINALITY_THRESHOLDS
-    confidences = CONFIDENCE_THRESHOLDS if finality is None else WITH_FINALITY
+def families(finality: FinalityModel | None) -> tuple[tuple[StrategyChoice, ...], ...]:
+    """Return strategies that differ in their threshold alone, the fewest steps first.
+
+    With a finality model its strategy comes first, and confidence has the few trials.
+    """
+    confidence, steady = StrategyName.CONFIDENCE_THRESHOLD, StrategyName.LOW_CONFIDENCE
+    first, second = (confidence, steady) if finality is None else (StrategyName.FINALITY, confidence)
     return (
-        *(StrategyChoice(name=StrategyName.FINALITY, threshold=bound, finality=finality) for bound in finals),
-        *(StrategyChoice(name=StrategyName.CONFIDENCE_THRESHOLD, threshold=bound) for bound in confidences),
-        *(() if finals else (StrategyChoice(name=StrategyName.LOW_CONFIDENCE, threshold=0.9),)),
+        tuple(StrategyChoice(name=first, threshold=bound, finality=finality) for bound in THRESHOLDS),
+        tuple(StrategyChoice(name=second, threshold=bound) for bound in FEW_THRESHOLDS),
     )
 
 

@@ -1,7 +1,8 @@
 """Finds a task type's strategy and exit rule: the fewest steps at the same quality, then one test on other items.
 
-On the tuning split strategies are measured first, then exit rules on the two best of them, at most `MOST_CANDIDATES`
-settings in all. One is chosen: of those whose quality is surely within the limit of the reference's, and whose rule
+On the tuning split strategies are measured first: of each family the lowest threshold that keeps the quality is found
+by halving, as if quality rose with it. Then exit rules are measured on the two best, at most `MOST_CANDIDATES` settings
+in all. One is chosen: of those whose quality is surely within the limit of the reference's, and whose rule
 surely misjudges no more than allowed, the one with the fewest mean steps. It is measured once on the calibration
 split, and what holds there decides: the rule stops requests only where the bound of its misjudgement is within the
 limit, and the strategy is taken only where its quality surely is. Otherwise the task type keeps the reference and a
@@ -22,7 +23,7 @@ from unmask.tune.exit_rules import (
     REFERENCE,
     Setting,
     careful_rule,
-    strategies,
+    families,
     with_rules,
 )
 from unmask.tune.exit_runs import ExitRunner, strategy_name
@@ -92,10 +93,14 @@ async def tune_exit(
         InvalidRequestError: a split has too few different items.
     """
     items = draw_items(task, search.items, search.seed)
-    measured = [
-        await _measured(runner, items, ceiling, Setting(strategy=choice), search, say)
-        for choice in strategies(search.finality)
-    ]
+    measured: list[MeasuredSetting] = []
+    for family in families(search.finality):
+        low, high = 0, len(family)
+        while low < high:
+            middle = (low + high) // 2
+            found = await _measured(runner, items, ceiling, Setting(strategy=family[middle]), search, say)
+            low, high = (low, middle) if found.is_eligible else (middle + 1, high)
+            measured.append(found)
     best = [found.setting.strategy for found in sorted(measured, key=_order)[:BEST]]
     learned = {
         strategy_name(choice): fit_exit(items, await runner.run(items, ceiling, choice), LEARNED_THRESHOLD)
