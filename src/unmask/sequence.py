@@ -97,8 +97,9 @@ class Sequence:
 
     ``text`` is made of whole characters; bytes of one whose end is not there yet wait in ``unfinished``.
     ``logprobs``, where asked for, has an entry per output token that stands for bytes of text.
-    ``exited`` tells whether an exit rule has stopped a canvas, ``met`` what it read at the last one. ``control`` is, in a control run whose rule was met,
-    the request as it would be with its exits; of it only steps, output and text count.
+    ``exited`` tells whether an exit rule has stopped a canvas, ``met`` what it read at the last one. ``control`` is,
+    in a control run whose rule was met, the request as it would be with its exits; of it only steps, output and text
+    count.
     """
 
     id: int

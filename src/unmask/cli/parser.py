@@ -3,10 +3,11 @@
 import argparse
 from pathlib import Path
 
+from unmask.cli.arguments import add_command, add_json, budgets, number, whole
 from unmask.cli.exits import EXPLAINED
-from unmask.cli.numbers import budgets, number, whole
-from unmask.cli.policy_parser import add_policy_commands, add_policy_source
+from unmask.cli.policy_parser import add_policy_commands
 from unmask.cli.settings import add_settings
+from unmask.cli.tune_parser import add_tune_parts
 from unmask.types import NAMED_STRATEGIES, Precision
 
 TRAINABLE = ("tiny", "nano")
@@ -34,29 +35,29 @@ def build_parser() -> argparse.ArgumentParser:
     _add_train(commands)
     _add_bench(commands)
     _add_curve(commands)
-    _add_tune(commands)
+    add_tune_parts(add_command(commands, "tune", "Fit to measurements what budgets rest on."))
     return parser
 
 
 def _add_serve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    serve = _command(commands, "serve", "Answer HTTP requests in the manner of the OpenAI API.")
+    serve = add_command(commands, "serve", "Answer HTTP requests in the manner of the OpenAI API.")
     add_settings(serve)
 
 
 def _add_config(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    config = _command(
+    config = add_command(
         commands,
         "config",
         "Show every setting of the server: its value, where that comes from and what it does. "
         "Takes the options of serve.",
     )
     config.add_argument("--example", action="store_true", help="write a commented settings file to stdout instead")
-    _add_json(config)
+    add_json(config)
     add_settings(config)
 
 
 def _add_generate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    generate = _command(
+    generate = add_command(
         commands,
         "generate",
         "Answer one prompt. The text goes to stdout, all else to stderr. With --task the answer is checked, "
@@ -91,33 +92,33 @@ def _add_generate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
     generate.add_argument(
         "--picture", type=Path, metavar="FILE", help="write what --watch shows as a moving picture, in SVG"
     )
-    _add_json(generate)
+    add_json(generate)
 
 
 def _add_examples(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    examples = _command(
+    examples = add_command(
         commands, "examples", "List prompts that the demonstration model knows, one a task type and difficulty."
     )
     examples.add_argument("--task", metavar="TYPE", help="of this task type only")
     examples.add_argument("--seed", type=whole(), default=0, metavar="N", help="draws other examples (default 0)")
-    _add_json(examples)
+    add_json(examples)
 
 
 def _add_models(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    _add_json(_command(commands, "models", "List the models in the package."))
+    add_json(add_command(commands, "models", "List the models in the package."))
 
 
 def _add_policy(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    policy = _command(commands, "policy", "Show, change and approve budget policies; every act is in a log.")
+    policy = add_command(commands, "policy", "Show, change and approve budget policies; every act is in a log.")
     add_policy_commands(policy)
 
 
 def _add_controls(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    controls = _command(commands, "controls", "Say how often exits were wrong, by the control runs of a server.")
+    controls = add_command(commands, "controls", "Say how often exits were wrong, by the control runs of a server.")
     controls.add_argument(
         "--folder", type=Path, metavar="DIR", help="where the records are (default: where unmask serve keeps them)"
     )
-    _add_json(controls)
+    add_json(controls)
     actions = controls.add_subparsers(dest="action", metavar="ACTION")
     show = actions.add_parser("show", help="show one control: its prompt and both of its texts")
     show.add_argument("id", metavar="ID", help="which control")
@@ -130,7 +131,7 @@ def _add_controls(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
 
 
 def _add_train(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    train = _command(commands, "train", "Train an embedded model.")
+    train = add_command(commands, "train", "Train an embedded model.")
     train.add_argument("name", choices=TRAINABLE, help="which one")
     train.add_argument("--minutes", type=number(0), default=60.0, metavar="N", help="stop after this long (default 60)")
     train.add_argument("--steps", type=whole(1), metavar="N", help="stop after this many training steps instead")
@@ -138,22 +139,22 @@ def _add_train(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     train.add_argument("--weights", type=Path, metavar="FILE", help="begin a new run from these weights")
     train.add_argument("--folder", type=Path, metavar="DIR", help="where state and log go (default runs/NAME)")
     train.add_argument("--seed", type=whole(), default=0, metavar="N", help="of weights and data (default 0)")
-    _add_json(train)
+    add_json(train)
 
 
 def _add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    bench = _command(commands, "bench", "Measure alternatives side by side; exits with 1 when a target is missed.")
+    bench = add_command(commands, "bench", "Measure alternatives side by side; exits with 1 when a target is missed.")
     bench.add_argument("name", nargs="?", choices=BENCHES, default="all", help="which bench (default all)")
     bench.add_argument("--model", choices=TRAINABLE, default=TRAINABLE[0], help="whose weights (default tiny)")
     _add_precision(bench, "of the engine's products, attention and KV pages (default float32)")
     bench.add_argument("--quick", action="store_true", help="under a minute; its figures decide nothing")
     bench.add_argument("--seed", type=whole(), default=0, metavar="N", help="of items and order (default 0)")
     bench.add_argument("--records", type=Path, metavar="FILE", help="write one line for each item and alternative")
-    _add_json(bench)
+    add_json(bench)
 
 
 def _add_curve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    curve = _command(
+    curve = add_command(
         commands,
         "curve",
         "Measure what denoise steps buy, per task type: quality and latency at every budget of a grid, and where they "
@@ -187,68 +188,9 @@ def _add_curve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     curve.add_argument("--folder", type=Path, metavar="DIR", help="where all is kept (default runs/curve-NAME)")
     curve.add_argument("--resume", action="store_true", help="go on with the run that the folder holds")
     curve.add_argument("--seed", type=whole(), default=0, metavar="N", help="of items, order, resampling (default 0)")
-    _add_json(curve)
-
-
-def _add_tune(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    tune = _command(commands, "tune", "Fit to measurements what budgets rest on.")
-    parts = tune.add_subparsers(dest="part", required=True, metavar="PART")
-    difficulty = _command(
-        parts,
-        "difficulty",
-        "Train a difficulty estimator and find how far budgets may fall. Needs curves of each split; exits with 3 when "
-        "no task type has enough items.",
-    )
-    for split, use in (("tune", "trained on"), ("calibrate", "the shifts are found on"), ("test", "reported on")):
-        difficulty.add_argument(
-            f"--{split}", type=Path, required=True, metavar="DIR", help=f"curves of the {split} split: {use}"
-        )
-    difficulty.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="where estimator, shifts and figures go"
-    )
-    add_policy_source(difficulty)
-    difficulty.add_argument(
-        "--alpha", type=number(0, 1), metavar="X", help="largest loss allowed (default: the policy's, else 0.01)"
-    )
-    difficulty.add_argument(
-        "--buckets", type=whole(1), nargs="+", metavar="N", help="steps of each bucket (default: the policy's)"
-    )
-    difficulty.add_argument(
-        "--limits",
-        action="append",
-        default=[],
-        metavar="TASK=FLOOR:CEILING",
-        help="fewest and most steps of a task type (default: the policy's)",
-    )
-    difficulty.add_argument("--seed", type=whole(0), default=0, metavar="N", help="of fitting (default 0)")
-    _add_json(difficulty)
-    classifier = _command(
-        parts, "classifier", "Measure how often the task type of a prompt is told right, by kind of prompt."
-    )
-    classifier.add_argument(
-        "--items", type=whole(10), default=1000, metavar="N", help="prompts of each kind (default 1000)"
-    )
-    classifier.add_argument("--out", type=Path, metavar="FILE", help="write the measured reliability")
-    classifier.add_argument("--seed", type=whole(), default=0, metavar="N", help="of the prompts (default 0)")
-    _add_json(classifier)
-
-
-def _command(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, description: str
-) -> argparse.ArgumentParser:
-    return commands.add_parser(
-        name,
-        help=description.split(". ", maxsplit=1)[0].rstrip("."),
-        description=description,
-        epilog=EXPLAINED,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    add_json(curve)
 
 
 def _add_precision(parser: argparse.ArgumentParser, meaning: str) -> None:
     names = [precision.value for precision in Precision]
     parser.add_argument("--precision", choices=names, default=Precision.FLOAT32.value, help=meaning)
-
-
-def _add_json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="write one JSON object to stdout and nothing else")

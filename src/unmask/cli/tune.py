@@ -1,7 +1,7 @@
 """``unmask tune``."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from rich.table import Table
 from unmask.cli.exits import Exit
 from unmask.cli.intervals import interval_record, shown
 from unmask.cli.tools import Tools
+from unmask.cli.tuning import run_exit, run_finality, run_replay
 from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
@@ -29,9 +30,14 @@ def run_tune(args: argparse.Namespace, tools: Tools) -> int:
     if args.part == "classifier":
         return _run_classifier(args, tools)
     with needs_scikit_learn():
-        from unmask.cli.difficulty import run_difficulty
+        return _learning(args.part)(args, tools)
 
-        return run_difficulty(args, tools)
+
+def _learning(part: str) -> Callable[[argparse.Namespace, Tools], int]:
+    from unmask.cli.difficulty import run_difficulty
+
+    parts = {"difficulty": run_difficulty, "finality": run_finality, "exit": run_exit, "replay": run_replay}
+    return parts[part]
 
 
 @contextmanager

@@ -99,11 +99,12 @@ def _raw_task(task: TaskPolicy) -> dict[str, object]:
     return {
         **_without(task, "task"),
         "strategy": None if strategy is None else {"name": strategy.name, "threshold": strategy.threshold},
-        "exit": None if found is None else _raw_exit(found),
+        "exit": None if found is None else raw_exit(found),
     }
 
 
-def _raw_exit(policy: ExitPolicy) -> dict[str, object]:
+def raw_exit(policy: ExitPolicy) -> dict[str, object]:
+    """Return the fields of an exit's document."""
     rule, learned = policy.rule, policy.rule.learned
     return {
         "enabled": policy.enabled,

@@ -21,3 +21,11 @@ class SplitError(UnmaskError):
 
 class ForeignCurvesError(UnmaskError):
     """Curves were measured on other weights, or on another canvas, than those they are to be used for."""
+
+
+class ExitRunError(UnmaskError):
+    """Exits or finality cannot be tuned: the backend failed a request, or there is nothing to learn from."""
+
+
+class ExitFileError(UnmaskError):
+    """A file of tuned exits cannot be read, is damaged, or is of another model."""

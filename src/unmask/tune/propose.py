@@ -73,11 +73,24 @@ class Calibrated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TunedStrategy:
+    """The strategy that a task type's exit was tuned with, and the digest of the finality model that it reads."""
+
+    strategy: StrategyChoice
+    finality: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Extras:
-    """What other measurements add to a proposal; without them no task type is adaptive, and none exits early."""
+    """What other measurements add to a proposal; without them no task type is adaptive, and none exits early.
+
+    Attributes:
+        strategies: of task types that do not keep the strategy of their curve.
+    """
 
     difficulty: Calibrated | None = None
     exits: Mapping[str, ExitPolicy] = field(default_factory=lambda: MappingProxyType({}))
+    strategies: Mapping[str, TunedStrategy] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,13 +227,15 @@ def _task(
     steps = [bucket.max_steps for bucket in buckets]
     floor, default, ceiling = (round_up(step, steps) for step in (entry.floor, entry.default, entry.ceiling))
     leave = extras.exits.get(task)
+    tuned = extras.strategies.get(task, TunedStrategy(strategy=curves.settings.strategy))
     fixed = TaskPolicy(
         task=task,
         mode=BudgetMode.FIXED,
         floor=floor,
         default=default,
         ceiling=ceiling,
-        strategy=curves.settings.strategy,
+        strategy=tuned.strategy,
+        finality=tuned.finality,
         exit=leave,
         alpha=start.alphas.get(task, start.alpha),
         shift=0.0,
@@ -240,6 +255,8 @@ def _task(
     sources.append(Source(place=f"{task}.mode", value=policy.mode, source=why))
     if shift is not None:
         sources.append(Source(place=f"{task}.shift", value=f"{shift:g}", source="calibration of the estimator"))
+    if task in extras.strategies:
+        sources.append(Source(place=f"{task}.strategy", value=tuned.strategy.name, source="tuned with the exit"))
     told = "off until a rule is tuned" if leave is None else "tuned rule, " + ("on" if leave.enabled else "observing")
     sources.append(Source(place=f"{task}.exit", value="none" if leave is None else "rule", source=told))
     return policy, sources

@@ -1,6 +1,5 @@
 """Answers the same items with every budget of a grid, through any backend."""
 
-import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -9,6 +8,7 @@ from unmask.backend import Backend, Generation, Request
 from unmask.tasks.item import Item
 from unmask.tasks.registry import all_tasks
 from unmask.tune.errors import CurveRunError
+from unmask.tune.in_flight import run_in_flight
 from unmask.tune.record import CurveRecord
 from unmask.tune.settings import CurveSettings
 from unmask.types import Outcome, StepBudget
@@ -46,19 +46,11 @@ async def sweep(
         UnmaskError: it refused one.
     """
     jobs = (job for job in _jobs(settings, items) if (job.item.task, job.item.digest, job.budget) not in done)
-    try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(settings.in_flight):
-                group.create_task(_work(backend, settings, jobs, note))
-    except BaseExceptionGroup as failures:
-        # Whichever was first has ended the others.
-        raise failures.exceptions[0] from failures
 
+    async def measure(job: _Job) -> None:
+        note(_record(job, await backend.generate(_request(settings, job))))
 
-async def _work(backend: Backend, settings: CurveSettings, jobs: Iterator[_Job], note: Note) -> None:
-    for job in jobs:
-        generation = await backend.generate(_request(settings, job))
-        note(_record(job, generation))
+    await run_in_flight(jobs, measure, settings.in_flight)
 
 
 def _jobs(settings: CurveSettings, items: Mapping[str, Sequence[Item]]) -> Iterator[_Job]:

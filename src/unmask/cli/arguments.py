@@ -1,13 +1,33 @@
-"""Numbers as they are written on a command line."""
+"""What the grammars of commands are made of."""
 
 import argparse
 from collections.abc import Callable
+
+from unmask.cli.exits import EXPLAINED
 
 LEAST = -(1 << 63)
 LARGEST = (1 << 63) - 1
 """Whole numbers fit into 64 bits, as JSON and the engine hold them."""
 MOST_DIGITS = 100
 """Zeros in front included."""
+
+
+def add_command(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, description: str
+) -> argparse.ArgumentParser:
+    """Add a command whose help is the first sentence of its description."""
+    return commands.add_parser(
+        name,
+        help=description.split(". ", maxsplit=1)[0].rstrip("."),
+        description=description,
+        epilog=EXPLAINED,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json``."""
+    parser.add_argument("--json", action="store_true", help="write one JSON object to stdout and nothing else")
 
 
 def whole(low: int = LEAST) -> Callable[[str], int]:
@@ -33,12 +53,12 @@ def number(low: float, high: float = float("inf")) -> Callable[[str], float]:
 
     def parse(text: str) -> float:
         try:
-            found = float(text)
+            number = float(text)
         except ValueError:
-            found = float("nan")
-        if not low <= found <= high or found == float("inf"):
+            number = float("nan")
+        if not low <= number <= high or number == float("inf"):
             upto = "" if high == float("inf") else f" and at most {high:g}"
             raise argparse.ArgumentTypeError(f"{text!r} is not a number, at least {low:g}{upto}")
-        return found
+        return number
 
     return parse
