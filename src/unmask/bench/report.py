@@ -17,6 +17,7 @@ class Op(StrEnum):
 
     AT_LEAST = ">="
     AT_MOST = "<="
+    LESS = "<"
     EQUAL = "=="
 
 
@@ -53,6 +54,8 @@ class MustReach:
                 return self.bound >= self.target
             case Op.AT_MOST:
                 return self.bound <= self.target
+            case Op.LESS:
+                return self.bound < self.target
             case Op.EQUAL:
                 return self.bound == self.target
             case _:
@@ -107,7 +110,7 @@ def target(figure: Figure, op: Op, value: float, *, sampled: bool = True) -> Mus
     match op:
         case Op.AT_LEAST:
             bound = figure.low
-        case Op.AT_MOST:
+        case Op.AT_MOST | Op.LESS:
             bound = figure.high
         case Op.EQUAL:
             bound = figure.value
