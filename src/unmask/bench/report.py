@@ -18,6 +18,7 @@ class Op(StrEnum):
     AT_LEAST = ">="
     AT_MOST = "<="
     LESS = "<"
+    ABOVE = ">"
     EQUAL = "=="
 
 
@@ -56,6 +57,8 @@ class MustReach:
                 return self.bound <= self.target
             case Op.LESS:
                 return self.bound < self.target
+            case Op.ABOVE:
+                return self.bound > self.target
             case Op.EQUAL:
                 return self.bound == self.target
             case _:
@@ -108,7 +111,7 @@ def measured(
 def target(figure: Figure, op: Op, value: float, *, sampled: bool = True) -> MustReach:
     """Return a target on a figure: judged by its unfavourable end, or by its value if it has no sampling error."""
     match op:
-        case Op.AT_LEAST:
+        case Op.AT_LEAST | Op.ABOVE:
             bound = figure.low
         case Op.AT_MOST | Op.LESS:
             bound = figure.high

@@ -31,10 +31,11 @@ class Setup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """An item to be answered, and how."""
+    """An item to be answered, and how; trials of one lane and setup share a prefix cache, others never."""
 
     item: Item
     setup: Setup
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +56,7 @@ class TrialRunner:
         self._core = main_arm(bench).core if core is None else core
         self._info = model_info(bench.model, bench.precision)
         self._tasks = all_tasks()
-        self._tenants: dict[Setup, str] = {}
+        self._tenants: dict[tuple[str, Setup], str] = {}
 
     def run(self, trials: Sequence[Trial]) -> list[Answer]:
         """Run trials in one go and return their answers in the same order.
@@ -80,7 +81,7 @@ class TrialRunner:
             exit=setup.exit,
             check=None if setup.exit is None else make_check(item.messages, self._tasks.get(item.task), None),
             # A prompt that another arm has left in the prefix cache would make this one look faster.
-            tenant=self._tenants.setdefault(setup, f"setup-{len(self._tenants)}"),
+            tenant=self._tenants.setdefault((trial.lane, setup), f"setup-{len(self._tenants)}"),
         )
         return make_submission(request, self._info, tuple(self._bench.tokenizer.encode_chat(item.messages)))
 
