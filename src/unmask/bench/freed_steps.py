@@ -42,7 +42,9 @@ def boosted(given: Given, factor: float, most: int) -> Setup:
     return replace(setup, max_steps=steps, max_total_steps=total)
 
 
-def choose_factor(ours: Floats, hardest: NDArray[np.bool_], boosts: Mapping[float, Floats], fixed: float) -> float | None:
+def choose_factor(
+    ours: Floats, hardest: NDArray[np.bool_], boosts: Mapping[float, Floats], fixed: float
+) -> float | None:
     """Return the largest factor whose mean steps stay within a fixed budget's, on the tuning items; perhaps none does.
 
     Args:
@@ -76,7 +78,7 @@ def quality_at_mean(steps: Floats, correct: Floats, mean: float) -> Floats | Non
         return None
     upper = int(np.searchsorted(means, mean))
     if upper == 0:
-        return correct[0]
+        return np.asarray(correct[0], dtype=np.float64)
     share = (mean - means[upper - 1]) / (means[upper] - means[upper - 1])
     return np.asarray((1 - share) * correct[upper - 1] + share * correct[upper], dtype=np.float64)
 

@@ -1,7 +1,5 @@
 """What each arm of the policy bench costs and how often it is right, with intervals and against saturation."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,7 +43,8 @@ def paid_steps(look: Look, name: str) -> Floats:
     if name not in {OURS, BOOSTED}:
         return steps
     mixed = (1 - look.control) * look.arms[OURS].steps + look.control * look.arms[ESTIMATOR].steps
-    return mixed if name == OURS else np.where(look.hardest, steps, mixed)
+    runs_on = np.array([setup.exit is None for setup in look.arms[name].setups], dtype=np.bool_)
+    return np.where(runs_on, steps, mixed)
 
 
 def arm_figures(look: Look, name: str, seed: int, prefix: str = "") -> list[Figure]:
@@ -113,7 +112,7 @@ def mean_difference(look: Look, name: str, marks: Marks | None = None) -> float:
 
 
 def _differences(look: Look, name: str, seed: int, start: str) -> list[Figure]:
-    parts: Sequence[tuple[str, Marks]] = [
+    parts: list[tuple[str, Marks]] = [
         ("", np.ones(len(look.items), dtype=np.bool_)),
         *((f"{task}.", look.of(task)) for task in look.tasks),
         ("hardest_third.", look.hardest),

@@ -24,7 +24,7 @@ def tuning_items(seed: int, count: int) -> tuple[Item, ...]:
     return _in_turns([draw_items(task, count, seed, Split.TUNE) for task in all_tasks()])
 
 
-def test_items(seed: int, count: int) -> tuple[Item, ...]:
+def look_items(seed: int, count: int) -> tuple[Item, ...]:
     """Draw ``count`` test items a task type; types take turns."""
     return _in_turns([draw_items(task, count, seed, Split.TEST) for task in all_tasks()])
 

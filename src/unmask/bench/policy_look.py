@@ -92,7 +92,9 @@ def take_look(
     """
     foreign = next((item for item in items if split_of(item.canonical) is not Split.TEST), None)
     if foreign is not None:
-        raise UnmaskError(f"item {foreign.digest} of {foreign.task} is not of the test split: it may have been tuned on")
+        raise UnmaskError(
+            f"item {foreign.digest} of {foreign.task} is not of the test split: it may have been tuned on"
+        )
     answers: dict[tuple[int, Setup], Answer] = {}
     wave: list[tuple[int, Trial]] = []
     for place, item in enumerate(items):

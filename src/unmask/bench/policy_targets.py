@@ -76,13 +76,13 @@ def judge(look: Look, walls: Sequence[Walls], grid: Sequence[int], seed: int) ->
     return Judged(figures=(*judged, *beside), must_reach=targets)
 
 
-def _ratio(name: str, look: Look, other: str, seed: int) -> Figure:
+def _ratio(name: str, look: Look, other: str, seed: int, note: str = "control runs included") -> Figure:
     return measured(
         name,
         ratio_interval(paid_steps(look, OURS), paid_steps(look, other), seed, paired=True),
         fallback=_over(paid_steps(look, OURS), paid_steps(look, other)),
         n=len(look.items),
-        note="control runs included",
+        note=note,
     )
 
 
@@ -183,20 +183,11 @@ def _best_published(look: Look, seed: int) -> tuple[Figure, list[Figure]]:
     able = [rule for rule, eligible in rules.items() if eligible]
     if able:
         best = min(able, key=lambda rule: float(look.arms[rule].steps.mean()))
-        figure = _ratio(name, look, best, seed)
-        return measured(
-            name, _result(figure, look), fallback=figure.value, n=figure.n, note=f"{best}, fewest steps of {len(able)}"
-        ), notes
+        return _ratio(name, look, best, seed, f"{best}, the fewest steps of {len(able)} eligible"), notes
     fewest = min(rules, key=lambda rule: float(look.arms[rule].steps.mean()))
     bare = _over(paid_steps(look, OURS), look.arms[fewest].steps)
     none = NotEnoughData(n=len(look.items), reason="no published rule keeps the constraint on quality")
     return measured(name, none, fallback=bare, n=len(look.items), note=f"against {fewest},"), notes
-
-
-def _result(figure: Figure, look: Look) -> IntervalResult:
-    if figure.low is None or figure.high is None:
-        return NotEnoughData(n=len(look.items), reason="too few items")
-    return Interval(estimate=figure.value, low=figure.low, high=figure.high)
 
 
 def _against_oracle(look: Look, oracle: Oracle, seed: int) -> Figure:

@@ -75,9 +75,7 @@ class PolicyUnderTest:
         request = Request(model=self.model.name, messages=item.messages)
         started = clock.now()
         estimate = None if self.estimator is None else self.estimator.estimate(request, item.task, None)
-        assignment = assign(
-            self.active, request, Asked(task=item.task), self.model, task=item.task, estimate=estimate
-        )
+        assignment = assign(self.active, request, Asked(task=item.task), self.model, task=item.task, estimate=estimate)
         seconds = clock.now() - started
         assert assignment.budget is not None, "a policy gives a budget"
         adaptive = self.active.policy.task(item.task).mode is BudgetMode.ADAPTIVE
@@ -134,9 +132,7 @@ def _estimator(bench: Bench, store: PolicyStore, policy: Policy, model: ModelInf
     if policy.difficulty is None:
         return None
     tokenizer = bench.tokenizer
-    source = StoredEstimators(
-        store, lambda messages: len(tokenizer.encode_chat(messages)), model.default_max_tokens
-    )
+    source = StoredEstimators(store, lambda messages: len(tokenizer.encode_chat(messages)), model.default_max_tokens)
     found = source.estimator(policy.difficulty)
     if found is None:
         raise NoPolicyError(

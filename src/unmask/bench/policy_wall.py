@@ -68,8 +68,8 @@ def measure_walls(
 
     Runs that are timed do not share a prefix cache. ``done`` is told how many more runs there are.
     """
-    alone = replace(BASE, max_rows=ALONE)
-    single = TrialRunner(bench, make_arm(Alternative(name="alone", precision=bench.precision, settings=alone), bench).core)
+    alone = Alternative(name="alone", precision=bench.precision, settings=replace(BASE, max_rows=ALONE))
+    single = TrialRunner(bench, make_arm(alone, bench).core)
     walls = []
     for runner, batch, rounds, size in (
         (single, ALONE, plan.alone, 1),

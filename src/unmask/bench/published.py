@@ -1,4 +1,4 @@
-"""The published rules, and how each is set: per task type, for the fewest steps under the constraint that ours keeps."""
+"""The published rules, each set per task type for the fewest steps under the constraint that ours keeps."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -128,9 +128,7 @@ def _holds_overall(picked: Mapping[str, Candidate], saturation: Mapping[str, Tun
     return _low(quality_difference(ours, theirs, seed)) >= -MARGIN
 
 
-def quality_difference(
-    correct: NDArray[np.bool_], other: NDArray[np.bool_], seed: int
-) -> IntervalResult:
+def quality_difference(correct: NDArray[np.bool_], other: NDArray[np.bool_], seed: int) -> IntervalResult:
     """Return the difference of the shares of right answers to the same items."""
     return paired_difference(correct.astype(float), other.astype(float), seed, bounds=(-1.0, 1.0))
 

@@ -80,7 +80,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchReport:
-    """Everything a bench prints and keeps."""
+    """Everything a bench prints and keeps; ``policy`` is the digest of the one measured, where one is."""
 
     name: str
     model: str
@@ -91,6 +91,7 @@ class BenchReport:
     figures: tuple[Figure, ...]
     must_reach: tuple[MustReach, ...]
     records: tuple[Record, ...]
+    policy: str | None = None
 
 
 def measured(
@@ -134,6 +135,7 @@ def to_json(report: BenchReport) -> bytes:
             "model": report.model,
             "model_digest": report.model_digest,
             "precision": report.precision,
+            **({} if report.policy is None else {"policy": report.policy}),
             "seed": report.seed,
             "quick": report.quick,
             "figures": [

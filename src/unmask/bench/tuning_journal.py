@@ -83,9 +83,7 @@ class TuningJournal:
 
     def note(self, key: Key, answer: Answer) -> None:
         """Keep an answer."""
-        line = _Line(
-            item=key.item, label=key.label, steps=answer.steps, tokens=answer.tokens, correct=answer.correct
-        )
+        line = _Line(item=key.item, label=key.label, steps=answer.steps, tokens=answer.tokens, correct=answer.correct)
         self._file.write(orjson.dumps(line.model_dump()) + b"\n")
         self._answers[key] = answer
 
@@ -119,17 +117,16 @@ def _parsed(path: Path, content: bytes, of: JournalOf) -> dict[Key, Answer]:
     if not lines:
         return {}
     answers: dict[Key, Answer] = {}
-    number = 1
     try:
         header = _Header.model_validate_json(lines[0])
-        for number, text in enumerate(lines[1:], start=2):
+        for text in lines[1:]:
             line = _Line.model_validate_json(text)
             answers[Key(item=line.item, label=line.label)] = Answer(
                 steps=line.steps, tokens=line.tokens, seconds=0.0, correct=line.correct
             )
     except ValidationError as error:
         raise TuningJournalError(
-            f"line {number} of {str(path)!r} is damaged: {error.errors()[0]['msg']}; remove the file or name another "
+            f"{str(path)!r} is damaged after {len(answers)} answers: {error.errors()[0]['msg']}; remove the file or name another "
             "--folder"
         ) from error
     if (header.model_digest, header.precision, header.seed) != (of.model_digest, of.precision, of.seed):

@@ -18,7 +18,7 @@ WAVE = 192
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """A way of answering, in words that name all of it, and what it is for each item; items it leaves out are absent."""
+    """A way of answering, in words that name all of it, and what it is for each item that it is for."""
 
     label: str
     setups: Mapping[str, Setup]
