@@ -10,7 +10,7 @@ from unmask.cli.settings import add_settings
 from unmask.types import NAMED_STRATEGIES, Precision
 
 TRAINABLE = ("tiny", "nano")
-BENCHES = ("engine", "model", "all")
+BENCHES = ("engine", "model", "policy", "all")
 VERDICTS = ("pass", "fail")
 LEAST = -(1 << 63)
 LARGEST = (1 << 63) - 1
@@ -155,6 +155,21 @@ def _add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     bench.add_argument("--quick", action="store_true", help="under a minute; its figures decide nothing")
     bench.add_argument("--seed", type=_whole(), default=0, metavar="N", help="of items and order (default 0)")
     bench.add_argument("--records", type=Path, metavar="FILE", help="write one line for each item and alternative")
+    policy = bench.add_argument_group("bench policy")
+    policy.add_argument("--policy", metavar="FILE|DIGEST", help="which policy (default: the active one of the model)")
+    policy.add_argument("--policy-dir", metavar="DIR", help="folder of policies (default: the setting policy_dir)")
+    policy.add_argument(
+        "--curves",
+        type=Path,
+        metavar="FILE",
+        help="curves of the model (default runs/curve-MODEL/curves.json, if there)",
+    )
+    policy.add_argument(
+        "--folder",
+        type=Path,
+        metavar="DIR",
+        help="where tuning is kept to go on from (default runs/bench-policy-MODEL)",
+    )
     _add_json(bench)
 
 
