@@ -126,8 +126,8 @@ def _parsed(path: Path, content: bytes, of: JournalOf) -> dict[Key, Answer]:
             )
     except ValidationError as error:
         raise TuningJournalError(
-            f"{str(path)!r} is damaged after {len(answers)} answers: {error.errors()[0]['msg']}; remove the file or name "
-            "another --folder"
+            f"{str(path)!r} is damaged after {len(answers)} answers: {error.errors()[0]['msg']}; remove the file or "
+            "name another --folder"
         ) from error
     if (header.model_digest, header.precision, header.seed) != (of.model_digest, of.precision, of.seed):
         raise TuningJournalError(
