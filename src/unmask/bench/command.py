@@ -14,9 +14,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from unmask.bench.bench import Bench
 from unmask.bench.engine_bench import run_engine_bench
+from unmask.bench.fixed_budgets import read_fixed_budgets
 from unmask.bench.model_bench import run_model_bench
 from unmask.bench.pictures import check_pictures, save_picture
-from unmask.bench.policy_bench import Places, run_policy_bench
+from unmask.bench.policy_bench import run_policy_bench
 from unmask.bench.policy_under_test import NoPolicyError, open_policy
 from unmask.bench.report import BenchReport, record_lines, to_json
 from unmask.bench.table import print_report
@@ -167,17 +168,15 @@ def _policy(bench: Bench, args: argparse.Namespace, console: Console) -> Runner:
     settings = load_settings(flags=given, environ=os.environ, file=find_file(Path(), None)).settings
     under = open_policy(bench, open_store(settings.policy_dir, os.environ), args.policy)
     name = bench.model.name
-    places = Places(
-        folder=args.folder or Path("runs") / f"bench-policy-{name}",
-        curves=args.curves or Path("runs") / f"curve-{name}" / CURVES,
-    )
+    folder = args.folder or Path("runs") / f"bench-policy-{name}"
+    kept = read_fixed_budgets(args.curves, Path("runs") / f"curve-{name}" / CURVES, under.model)
 
     def say(text: str) -> None:
         console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def run_it(seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
         torch.set_grad_enabled(False)
-        return run_policy_bench(bench, under, places, seed=seed, quick=quick, progress=watch, say=say)
+        return run_policy_bench(bench, under, folder, kept, seed=seed, quick=quick, progress=watch, say=say)
 
     return run_it
 

@@ -9,6 +9,7 @@ import numpy as np
 from unmask.backend import ModelInfo
 from unmask.tune.curve import Curve
 from unmask.tune.curve_file import read_curves
+from unmask.tune.errors import ForeignCurvesError
 from unmask.tune.isotonic import isotonic
 from unmask.tune.landmarks import find_landmarks
 from unmask.types import StrategyChoice
@@ -45,13 +46,15 @@ def fixed_budgets(curves: Sequence[Curve], source: str) -> FixedBudgets:
     )
 
 
-def read_fixed_budgets(path: Path, model: ModelInfo) -> FixedBudgets | None:
-    """Read the landmarks of measured curves; nothing where there are none of these weights and plain steps.
+def read_fixed_budgets(named: Path | None, usual: Path, model: ModelInfo) -> FixedBudgets | None:
+    """Read the landmarks of measured curves: of a file that was named, or of the usual one if it is there and fits.
 
     Raises:
-        CurveFileError: the file is there, and damaged.
+        CurveFileError: the file is damaged, or was named and is not there.
+        ForeignCurvesError: it was named, and is of other weights or not of plain low-confidence steps.
     """
-    if not path.exists():
+    path = named or usual
+    if named is None and not path.exists():
         return None
     curves = read_curves(path)
     settings = curves.settings
@@ -61,4 +64,11 @@ def read_fixed_budgets(path: Path, model: ModelInfo) -> FixedBudgets | None:
         and settings.strategy == StrategyChoice()
         and settings.canvas_length == model.default_canvas_length
     )
-    return fixed_budgets(curves.curves, f"curves of {curves.origin.date}, {settings.items} items") if fits else None
+    if fits:
+        return fixed_budgets(curves.curves, f"curves of {curves.origin.date}, {settings.items} items a task type")
+    if named is None:
+        return None
+    raise ForeignCurvesError(
+        f"the curves {str(path)!r} are of {settings.model_digest} with {settings.strategy.name}, allowed: all task "
+        f"types of {model.digest} with plain {StrategyChoice().name}. Leave them out, and the bench measures its own"
+    )

@@ -31,7 +31,7 @@ def hardest_third(items: Sequence[Item], given: Sequence[Given]) -> NDArray[np.b
 
 
 def boosted(given: Given, factor: float, most: int) -> Setup:
-    """Return how an item runs on, without exit, with ``factor`` times its budget under its class's caps and ``most``."""
+    """Return how an item runs on, without exit, with ``factor`` times its budget under its caps and ``most``."""
     setup, service_class = given.estimator, given.assignment.service_class
     assert service_class is not None, "a policy has classes"
     total, cap = setup.max_total_steps, service_class.max_total_steps

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unmask.bench.bench import Bench
+from unmask.bench.fixed_budgets import FixedBudgets
 from unmask.bench.freed_steps import boosted, hardest_third
 from unmask.bench.pace import Pace, Progress, Say
 from unmask.bench.policy_figures import (
@@ -32,18 +33,11 @@ from unmask.tasks.item import Item
 FROZEN, DRIFTED = "frozen", "drifted"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
-    """Where a run keeps its journal, and where curves of the model are if they were measured."""
-
-    folder: Path
-    curves: Path
-
-
 def run_policy_bench(
     bench: Bench,
     under: PolicyUnderTest,
-    places: Places,
+    folder: Path,
+    kept: FixedBudgets | None,
     *,
     seed: int,
     quick: bool,
@@ -56,7 +50,8 @@ def run_policy_bench(
     Args:
         bench: what is measured.
         under: the policy, opened for the bench's model.
-        places: of files.
+        folder: where the journal of tuning is.
+        kept: landmarks of curves that were measured before, if there are any.
         seed: of items, order and resampling.
         quick: whether few items are enough, as nothing is to be decided.
         progress: told of stages and shares.
@@ -69,7 +64,7 @@ def run_policy_bench(
     most = under.model.max_steps
     chosen = sizes or (quick_sizes(most) if quick else full_sizes(most))
     runner, pace = TrialRunner(bench), Pace(bench.clock, progress, say)
-    settled = settle(bench, under, runner, chosen, folder=places.folder, curves=places.curves, seed=seed, pace=pace)
+    settled = settle(bench, under, runner, chosen, folder=folder, kept=kept, seed=seed, pace=pace)
     say(_settled_text(settled))
     frozen = _Part(mixture=FROZEN, items=look_items(seed, settled.items), grid=chosen.grid)
     look = _look(bench, under, runner, frozen, settled, chosen, seed, pace)

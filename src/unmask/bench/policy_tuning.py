@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.bench.bench import Bench
-from unmask.bench.fixed_budgets import FixedBudgets, fixed_budgets, read_fixed_budgets
+from unmask.bench.fixed_budgets import FixedBudgets, fixed_budgets
 from unmask.bench.freed_steps import FACTORS, boosted, choose_factor, hardest_third
 from unmask.bench.pace import Pace
 from unmask.bench.policy_items import items_needed, tuning_items
@@ -106,17 +106,18 @@ def settle(
     sizes: Sizes,
     *,
     folder: Path,
-    curves: Path,
+    kept: FixedBudgets | None,
     seed: int,
     pace: Pace,
 ) -> Settled:
     """Answer the tuning items in every way, as far as the folder's journal lacks the answers, and settle on them.
 
+    ``kept`` are landmarks of curves that were measured before; without them the grid is measured here.
+
     Raises:
         TuningJournalError: the journal is damaged or cannot be written.
-        CurveFileError: the file of curves is damaged.
+        UnmaskError: the engine failed a run.
     """
-    kept = read_fixed_budgets(curves, under.model)
     tuning = _tuning(bench, under, sizes, kept, seed)
     of = JournalOf(model_digest=bench.model.digest, precision=bench.precision, seed=seed)
     with open_tuning_journal(folder, of) as journal:

@@ -37,9 +37,10 @@ def load_if_kept(name: str, folder: Path = RESULTS) -> dict[str, Any] | None:
 
 
 def _targets(title: str, report: Mapping[str, Any]) -> str:
-    policy = f"; policy `{report['policy'][:12]}`" if "policy" in report else ""
+    model = f"model `{report['model_digest']}`"
+    of = f"{model}; policy `{report['policy'][:12]}`" if "policy" in report else model
     lines = [
-        f"**{title}** (`unmask bench {report['bench']}`; {report['machine']}; model `{report['model_digest']}`{policy})",
+        f"**{title}** (`unmask bench {report['bench']}`; {report['machine']}; {of})",
         "",
         "| figure | measured | unfavourable end of 95 % | target | |",
         "|---|---|---|---|---|",

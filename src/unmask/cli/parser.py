@@ -162,13 +162,13 @@ def _add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--curves",
         type=Path,
         metavar="FILE",
-        help="curves of the model (default runs/curve-MODEL/curves.json, if there)",
+        help="measured curves (default runs/curve-MODEL/curves.json, if there)",
     )
     policy.add_argument(
         "--folder",
         type=Path,
         metavar="DIR",
-        help="where tuning is kept to go on from (default runs/bench-policy-MODEL)",
+        help="journal of what was tuned (default runs/bench-policy-MODEL)",
     )
     _add_json(bench)
 
