@@ -17,7 +17,7 @@ from unmask.bench.engine_bench import run_engine_bench
 from unmask.bench.fixed_budgets import read_fixed_budgets
 from unmask.bench.model_bench import run_model_bench
 from unmask.bench.pictures import check_pictures, save_picture
-from unmask.bench.policy_bench import run_policy_bench
+from unmask.bench.policy_bench import Basis, run_policy_bench
 from unmask.bench.policy_under_test import NoPolicyError, open_policy
 from unmask.bench.report import BenchReport, record_lines, to_json
 from unmask.bench.table import print_report
@@ -170,13 +170,14 @@ def _policy(bench: Bench, args: argparse.Namespace, console: Console) -> Runner:
     name = bench.model.name
     folder = args.folder or Path("runs") / f"bench-policy-{name}"
     kept = read_fixed_budgets(args.curves, Path("runs") / f"curve-{name}" / CURVES, under.model)
+    basis = Basis(under=under, folder=folder, kept=kept)
 
     def say(text: str) -> None:
         console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def run_it(seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
         torch.set_grad_enabled(False)
-        return run_policy_bench(bench, under, folder, kept, seed=seed, quick=quick, progress=watch, say=say)
+        return run_policy_bench(bench, basis, seed=seed, quick=quick, progress=watch, say=say)
 
     return run_it
 

@@ -33,11 +33,24 @@ from unmask.tasks.item import Item
 FROZEN, DRIFTED = "frozen", "drifted"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Basis:
+    """What a run rests on.
+
+    Attributes:
+        under: the policy.
+        folder: where the journal of tuning is.
+        kept: landmarks of curves that were measured before, if there are any.
+    """
+
+    under: PolicyUnderTest
+    folder: Path
+    kept: FixedBudgets | None = None
+
+
 def run_policy_bench(
     bench: Bench,
-    under: PolicyUnderTest,
-    folder: Path,
-    kept: FixedBudgets | None,
+    basis: Basis,
     *,
     seed: int,
     quick: bool,
@@ -49,9 +62,7 @@ def run_policy_bench(
 
     Args:
         bench: what is measured.
-        under: the policy, opened for the bench's model.
-        folder: where the journal of tuning is.
-        kept: landmarks of curves that were measured before, if there are any.
+        basis: the policy, opened for the bench's model, and where its tuning is.
         seed: of items, order and resampling.
         quick: whether few items are enough, as nothing is to be decided.
         progress: told of stages and shares.
@@ -61,10 +72,10 @@ def run_policy_bench(
     Raises:
         UnmaskError: the engine failed a run, or a file is damaged or cannot be written.
     """
-    most = under.model.max_steps
+    under, most = basis.under, basis.under.model.max_steps
     chosen = sizes or (quick_sizes(most) if quick else full_sizes(most))
     runner, pace = TrialRunner(bench), Pace(bench.clock, progress, say)
-    settled = settle(bench, under, runner, chosen, folder=folder, kept=kept, seed=seed, pace=pace)
+    settled = settle(bench, under, runner, chosen, folder=basis.folder, kept=basis.kept, seed=seed, pace=pace)
     say(_settled_text(settled))
     frozen = _Part(mixture=FROZEN, items=look_items(seed, settled.items), grid=chosen.grid)
     look = _look(bench, under, runner, frozen, settled, chosen, seed, pace)
