@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from unmask.bench.readme import README, figures_text, insert, load
+from unmask.bench.readme import README, figures_text, insert, load, load_if_kept
 
 ROOT = Path(__file__).parents[2]
 
@@ -12,4 +12,5 @@ def test_the_readme_shows_the_kept_results() -> None:
     text = (ROOT / README).read_text(encoding="utf-8")
     results = ROOT / "bench" / "results"
 
-    assert insert(text, figures_text(load("engine", results), load("model", results))) == text
+    shown = figures_text(load("engine", results), load("model", results), load_if_kept("policy", results))
+    assert insert(text, shown) == text

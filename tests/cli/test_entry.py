@@ -125,6 +125,10 @@ def test_bench_is_parsed() -> None:
         quick=False,
         seed=0,
         records=None,
+        policy=None,
+        policy_dir=None,
+        curves=None,
+        folder=None,
     )
 
     assert bare == expected

@@ -14,15 +14,23 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from unmask.bench.bench import Bench
 from unmask.bench.engine_bench import run_engine_bench
+from unmask.bench.fixed_budgets import read_fixed_budgets
 from unmask.bench.model_bench import run_model_bench
 from unmask.bench.pictures import check_pictures, save_picture
+from unmask.bench.policy_bench import Basis, run_policy_bench
+from unmask.bench.policy_under_test import NoPolicyError, open_policy
 from unmask.bench.report import BenchReport, record_lines, to_json
 from unmask.bench.table import print_report
 from unmask.clock import SystemClock
+from unmask.config.file import find_file
+from unmask.config.load import load_settings
+from unmask.control.sources import short_digest
 from unmask.engine.weights import load_weights, packaged_weights
 from unmask.errors import UnmaskError
+from unmask.policy.folders import open_store
 from unmask.text.tokenizer import packaged_tokenizer
 from unmask.tune.origin import commit
+from unmask.tune.run import CURVES
 from unmask.types import Precision
 
 MODEL = "tiny"
@@ -31,7 +39,9 @@ RESULTS = Path("bench/results")
 HELD, MISSED, COULD_NOT_MEASURE = 0, 1, 3
 
 Watch = Callable[[str, float], None]
-Runner = Callable[[Bench, int, bool, Watch], BenchReport]
+Runner = Callable[[int, bool, Watch], BenchReport]
+Maker = Callable[[Bench, argparse.Namespace, Console], Runner]
+"""Looks for all that a bench needs, before anything is measured, and returns what runs it."""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -51,22 +61,38 @@ def run(args: argparse.Namespace) -> int:
         clock=SystemClock(),
         precision=Precision(args.precision),
     )
+    runners = _runners(bench, args, console)
     keep = not args.quick and commit() is not None and RESULTS.is_dir()
     if keep:
         check_pictures()
     reports: list[BenchReport] = []
     with _records_file(args.records) as records:
-        for name in _chosen(args.name):
-            report = _measure(name, bench, args, console)
+        for name, runner in runners.items():
+            report = _measure(name, runner, args, console)
             records.write(record_lines(report.records))
             if not args.json:
                 print_report(report, Console())
             if keep:
-                _keep(report, console)
+                _keep(report, args.policy, console)
             reports.append(report)
     if args.json:
         sys.stdout.write(_json(reports) + "\n")
+    if len(runners) < len(_chosen(args.name)):
+        return COULD_NOT_MEASURE
     return HELD if args.quick else _verdict(reports)
+
+
+def _runners(bench: Bench, args: argparse.Namespace, console: Console) -> dict[str, Runner]:
+    """Return what runs the chosen benches; among several one without a policy to measure is left out, and said so."""
+    runners: dict[str, Runner] = {}
+    for name in _chosen(args.name):
+        try:
+            runners[name] = BENCHES[name](bench, args, console)
+        except NoPolicyError as error:
+            if args.name == name or args.policy is not None:
+                raise
+            console.print(f"bench {name} cannot measure: {error.message}", markup=False, highlight=False)
+    return runners
 
 
 def _verdict(reports: Sequence[BenchReport]) -> int:
@@ -96,7 +122,7 @@ def _json(reports: Sequence[BenchReport]) -> str:
     return '{"benches": [' + ",\n".join(to_json(report).decode() for report in reports) + "]}"
 
 
-def _measure(name: str, bench: Bench, args: argparse.Namespace, console: Console) -> BenchReport:
+def _measure(name: str, runner: Runner, args: argparse.Namespace, console: Console) -> BenchReport:
     columns = (TextColumn("bench {task.fields[bench]}: {task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("starting", total=1.0, bench=name)
@@ -104,30 +130,56 @@ def _measure(name: str, bench: Bench, args: argparse.Namespace, console: Console
         def watch(stage: str, fraction: float) -> None:
             bar.update(task, description=stage, completed=fraction)
 
-        report = BENCHES[name](bench, args.seed, args.quick, watch)
+        report = runner(args.seed, args.quick, watch)
     if args.quick:
         console.print("[yellow]--quick: these figures decide nothing[/yellow]")
     return report
 
 
-def _keep(report: BenchReport, console: Console) -> None:
-    """Keep a full run of a checkout, those of `MODEL` in single precision where the README reads them."""
+def _keep(report: BenchReport, named: str | None, console: Console) -> None:
+    """Keep a full run of a checkout; what the README reads is `MODEL` in single precision, under its active policy."""
     model = () if report.model == MODEL else (report.model,)
     precision = () if report.precision is Precision.FLOAT32 else (report.precision,)
-    name = "-".join((report.name, *model, *precision))
+    policy = () if named is None or report.policy is None else (short_digest(report.policy),)
+    name = "-".join((report.name, *model, *precision, *policy))
     result, picture = RESULTS / f"{name}.json", RESULTS / f"{name}.png"
     result.write_bytes(to_json(report) + b"\n")
     save_picture(report, picture)
     console.print(f"kept: {result}, {picture}")
 
 
-def _engine(bench: Bench, seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
-    torch.set_grad_enabled(False)
-    return run_engine_bench(bench, seed=seed, quick=quick, progress=watch)
+def _engine(bench: Bench, _: argparse.Namespace, __: Console) -> Runner:
+    def run_it(seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
+        torch.set_grad_enabled(False)
+        return run_engine_bench(bench, seed=seed, quick=quick, progress=watch)
+
+    return run_it
 
 
-def _model(bench: Bench, seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
-    return run_model_bench(bench, seed=seed, quick=quick, progress=watch)
+def _model(bench: Bench, _: argparse.Namespace, __: Console) -> Runner:
+    def run_it(seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
+        return run_model_bench(bench, seed=seed, quick=quick, progress=watch)
+
+    return run_it
 
 
-BENCHES: dict[str, Runner] = {"engine": _engine, "model": _model}
+def _policy(bench: Bench, args: argparse.Namespace, console: Console) -> Runner:
+    given = {} if args.policy_dir is None else {"policy_dir": args.policy_dir}
+    settings = load_settings(flags=given, environ=os.environ, file=find_file(Path(), None)).settings
+    under = open_policy(bench, open_store(settings.policy_dir, os.environ), args.policy)
+    name = bench.model.name
+    folder = args.folder or Path("runs") / f"bench-policy-{name}"
+    kept = read_fixed_budgets(args.curves, Path("runs") / f"curve-{name}" / CURVES, under.model)
+    basis = Basis(under=under, folder=folder, kept=kept)
+
+    def say(text: str) -> None:
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def run_it(seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
+        torch.set_grad_enabled(False)
+        return run_policy_bench(bench, basis, seed=seed, quick=quick, progress=watch, say=say)
+
+    return run_it
+
+
+BENCHES: dict[str, Maker] = {"engine": _engine, "model": _model, "policy": _policy}

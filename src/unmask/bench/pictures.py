@@ -36,6 +36,9 @@ def save_picture(report: BenchReport, path: Path) -> None:
     if report.name == "engine":
         _draw_throughput(axes[0], report.figures)
         _draw_shares(axes[1], report.figures)
+    elif report.name == "policy":
+        _draw_arms(axes[0], report.figures, "")
+        _draw_arms(axes[1], report.figures, "drifted.")
     else:
         _draw_curves(axes[0], report.figures)
         _draw_accuracy(axes[1], report.figures)
@@ -110,3 +113,41 @@ def _draw_accuracy(axes: "Axes", figures: Sequence[Figure]) -> None:
     axes.set_ylabel("right answers within the stated difficulty")
     axes.legend(fontsize=8, loc="lower right")
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_arms(axes: "Axes", figures: Sequence[Figure], mixture: str) -> None:
+    """Draw an arm a point, steps against quality; the budgets of the grid, where there are any, as a line."""
+    found = {figure.name: figure for figure in figures}
+    mark = ".mean_steps"
+    names = [name.removesuffix(mark) for name in found if name.startswith(mixture) and name.endswith(mark)]
+    arms = [name for name in names if f"{name}.p95_steps" in found and name.startswith("drifted.") is bool(mixture)]
+    grid = [name for name in names if name.removeprefix("fixed_").isdecimal()]
+    if grid:
+        line = [(found[f"{name}{mark}"].value, found[f"{name}.quality"].value) for name in grid]
+        axes.plot(*zip(*line, strict=True), color="#BBBBBB", marker=".", zorder=0, label="fixed, budget by budget")
+    for place, name in enumerate(arms):
+        steps, quality = found[f"{name}{mark}"], found[f"{name}.quality"]
+        axes.errorbar(
+            steps.value,
+            quality.value,
+            xerr=_ends(steps),
+            yerr=_ends(quality),
+            fmt="os^D"[place // len(COLOURS) % 4],
+            color=COLOURS[place % len(COLOURS)],
+            markersize=5,
+            capsize=2,
+            label=name.removeprefix(mixture),
+        )
+    axes.set_xscale("log", base=2)
+    axes.set_xlabel("denoise steps a request, mean with 95 % interval")
+    axes.set_ylabel("right answers, 95 % interval")
+    axes.set_title("drifted mixture" if mixture else "frozen mixture", fontsize=10)
+    axes.legend(fontsize=7)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _ends(figure: Figure) -> list[list[float]] | None:
+    """Return how far the ends of an interval are from its value; nothing without one."""
+    if figure.low is None or figure.high is None:
+        return None
+    return [[figure.value - figure.low], [figure.high - figure.value]]

@@ -12,9 +12,10 @@ RESULTS = Path("bench/results")
 ARMS = ("engine", "lockstep", "reference", "bfloat16", "reference_bfloat16", "autoregressive")
 
 
-def figures_text(engine: Mapping[str, Any], model: Mapping[str, Any]) -> str:
-    """Return the tables that stand between the README's marks."""
-    return f"{_targets('Engine', engine)}\n{_arms(engine)}\n{_targets('Model', model)}\n{_autoregressive(model)}"
+def figures_text(engine: Mapping[str, Any], model: Mapping[str, Any], policy: Mapping[str, Any] | None = None) -> str:
+    """Return the tables that stand between the README's marks; those of a policy where one was measured."""
+    text = f"{_targets('Engine', engine)}\n{_arms(engine)}\n{_targets('Model', model)}\n{_autoregressive(model)}"
+    return text if policy is None else f"{text}\n{_targets('Policy', policy)}\n{_policy_arms(policy)}"
 
 
 def insert(readme: str, text: str) -> str:
@@ -30,9 +31,16 @@ def load(name: str, folder: Path = RESULTS) -> dict[str, Any]:
     return result
 
 
+def load_if_kept(name: str, folder: Path = RESULTS) -> dict[str, Any] | None:
+    """Load one kept result; nothing where there is none yet."""
+    return load(name, folder) if (folder / f"{name}.json").exists() else None
+
+
 def _targets(title: str, report: Mapping[str, Any]) -> str:
+    model = f"model `{report['model_digest']}`"
+    of = f"{model}; policy `{report['policy'][:12]}`" if "policy" in report else model
     lines = [
-        f"**{title}** (`unmask bench {report['bench']}`; {report['machine']}; model `{report['model_digest']}`)",
+        f"**{title}** (`unmask bench {report['bench']}`; {report['machine']}; {of})",
         "",
         "| figure | measured | unfavourable end of 95 % | target | |",
         "|---|---|---|---|---|",
@@ -55,6 +63,19 @@ def _arms(report: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _policy_arms(report: Mapping[str, Any]) -> str:
+    values = {figure["name"]: figure["value"] for figure in report["figures"]}
+    lines = [
+        "| arm | mean steps | p95 steps | right answers | of the hardest third | p50 s |",
+        "|---|---|---|---|---|---|",
+    ]
+    for arm in (name.removesuffix(".p95_steps") for name in values if name.endswith(".p95_steps")):
+        if not arm.startswith("drifted."):
+            row = ("mean_steps", "p95_steps", "quality", "hardest_third.quality", "latency_p50")
+            lines.append(f"| {arm} | " + " | ".join(_number(values[f"{arm}.{name}"]) for name in row) + " |")
+    return "\n".join(lines) + "\n"
+
+
 def _number(value: float) -> str:
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
@@ -68,7 +89,9 @@ def _autoregressive(report: Mapping[str, Any]) -> str:
 
 def main() -> int:
     """Rewrite the README; returns 0."""
-    text = insert(README.read_text(encoding="utf-8"), figures_text(load("engine"), load("model")))
+    text = insert(
+        README.read_text(encoding="utf-8"), figures_text(load("engine"), load("model"), load_if_kept("policy"))
+    )
     README.write_text(text, encoding="utf-8")
     return 0
 

@@ -17,6 +17,8 @@ class Op(StrEnum):
 
     AT_LEAST = ">="
     AT_MOST = "<="
+    LESS = "<"
+    ABOVE = ">"
     EQUAL = "=="
 
 
@@ -53,6 +55,10 @@ class MustReach:
                 return self.bound >= self.target
             case Op.AT_MOST:
                 return self.bound <= self.target
+            case Op.LESS:
+                return self.bound < self.target
+            case Op.ABOVE:
+                return self.bound > self.target
             case Op.EQUAL:
                 return self.bound == self.target
             case _:
@@ -74,7 +80,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchReport:
-    """Everything a bench prints and keeps."""
+    """Everything a bench prints and keeps; ``policy`` is the digest of the one measured, where one is."""
 
     name: str
     model: str
@@ -85,6 +91,7 @@ class BenchReport:
     figures: tuple[Figure, ...]
     must_reach: tuple[MustReach, ...]
     records: tuple[Record, ...]
+    policy: str | None = None
 
 
 def measured(
@@ -105,9 +112,9 @@ def measured(
 def target(figure: Figure, op: Op, value: float, *, sampled: bool = True) -> MustReach:
     """Return a target on a figure: judged by its unfavourable end, or by its value if it has no sampling error."""
     match op:
-        case Op.AT_LEAST:
+        case Op.AT_LEAST | Op.ABOVE:
             bound = figure.low
-        case Op.AT_MOST:
+        case Op.AT_MOST | Op.LESS:
             bound = figure.high
         case Op.EQUAL:
             bound = figure.value
@@ -128,6 +135,7 @@ def to_json(report: BenchReport) -> bytes:
             "model": report.model,
             "model_digest": report.model_digest,
             "precision": report.precision,
+            **({} if report.policy is None else {"policy": report.policy}),
             "seed": report.seed,
             "quick": report.quick,
             "figures": [

@@ -11,7 +11,7 @@ from unmask.cli.tune_parser import add_tune_parts
 from unmask.types import NAMED_STRATEGIES, Precision
 
 TRAINABLE = ("tiny", "nano")
-BENCHES = ("engine", "model", "all")
+BENCHES = ("engine", "model", "policy", "all")
 VERDICTS = ("pass", "fail")
 SPLITS = ("tune", "calibrate", "test")
 
@@ -150,6 +150,21 @@ def _add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     bench.add_argument("--quick", action="store_true", help="under a minute; its figures decide nothing")
     bench.add_argument("--seed", type=whole(), default=0, metavar="N", help="of items and order (default 0)")
     bench.add_argument("--records", type=Path, metavar="FILE", help="write one line for each item and alternative")
+    policy = bench.add_argument_group("bench policy")
+    policy.add_argument("--policy", metavar="FILE|DIGEST", help="which policy (default: the active one of the model)")
+    policy.add_argument("--policy-dir", metavar="DIR", help="folder of policies (default: the setting policy_dir)")
+    policy.add_argument(
+        "--curves",
+        type=Path,
+        metavar="FILE",
+        help="measured curves (default runs/curve-MODEL/curves.json, if there)",
+    )
+    policy.add_argument(
+        "--folder",
+        type=Path,
+        metavar="DIR",
+        help="journal of what was tuned (default runs/bench-policy-MODEL)",
+    )
     add_json(bench)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from unmask.app.errors import EngineMissingError
 from unmask.app.local import ENGINE_MODULES
+from unmask.cli.exits import UsageError
 from unmask.cli.tools import Tools
 
 
@@ -19,7 +20,15 @@ def run_train(args: argparse.Namespace, _: Tools) -> int:
 
 
 def run_bench(args: argparse.Namespace, _: Tools) -> int:
-    """Measure."""
+    """Measure.
+
+    Raises:
+        UsageError: an option is of another bench.
+    """
+    given = [name for name in ("policy", "policy_dir", "curves", "folder") if getattr(args, name) is not None]
+    if given and args.name not in {"policy", "all"}:
+        option = given[0].replace("_", "-")
+        raise UsageError(f"--{option} is for bench policy, and bench {args.name} was asked for: leave one of them out")
     try:
         from unmask.bench.command import run
     except ModuleNotFoundError as error:

@@ -1,0 +1,137 @@
+"""The journal of what was measured on tuning items: a line of what it is of, then a line an answer.
+
+The opponents' settings take the best part of an hour, so that a run that was killed, or one of another policy, goes
+on with what there is. The file is named by the weights, the precision and the seed, which together with item and
+setting fix an answer. Latencies are not kept: nothing is tuned by them.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Literal
+
+import orjson
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from unmask.bench.trial import Answer
+from unmask.errors import UnmaskError
+
+FORMAT: Literal["unmask.bench.tuning/1"] = "unmask.bench.tuning/1"
+
+
+class TuningJournalError(UnmaskError):
+    """A journal is damaged, of something else, or cannot be written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """What is measured once: an item, and the way it is answered in words that name every setting."""
+
+    item: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalOf:
+    """What all answers of a journal share."""
+
+    model_digest: str
+    precision: str
+    seed: int
+
+    @property
+    def file_name(self) -> str:
+        """Its name in the folder."""
+        return f"tuning-{self.model_digest}-{self.precision}-{self.seed}.jsonl"
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _Header(_Strict):
+    format: Literal["unmask.bench.tuning/1"]
+    model_digest: str
+    precision: str
+    seed: int
+
+
+class _Line(_Strict):
+    item: str
+    label: str
+    steps: int
+    tokens: int
+    correct: bool
+
+
+class TuningJournal:
+    """Answers by what was asked; a new one is appended in one write that outlives the process."""
+
+    def __init__(self, answers: dict[Key, Answer], file: IO[bytes]) -> None:
+        self._answers = answers
+        self._file = file
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._answers
+
+    def __getitem__(self, key: Key) -> Answer:
+        return self._answers[key]
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    def note(self, key: Key, answer: Answer) -> None:
+        """Keep an answer."""
+        line = _Line(item=key.item, label=key.label, steps=answer.steps, tokens=answer.tokens, correct=answer.correct)
+        self._file.write(orjson.dumps(line.model_dump()) + b"\n")
+        self._answers[key] = answer
+
+
+@contextmanager
+def open_tuning_journal(folder: Path, of: JournalOf) -> Iterator[TuningJournal]:
+    """Open the journal of a folder, or begin it; half a line at its end, as a killed run leaves it, is cut off.
+
+    Raises:
+        TuningJournalError: it is damaged, or cannot be written.
+    """
+    path = folder / of.file_name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        content = path.read_bytes() if path.exists() else b""
+        whole = content.rfind(b"\n") + 1
+        answers = _parsed(path, content[:whole], of)
+        with path.open("r+b" if whole else "wb", buffering=0) as file:
+            file.truncate(whole)
+            file.seek(whole)
+            if not whole:
+                header = _Header(format=FORMAT, model_digest=of.model_digest, precision=of.precision, seed=of.seed)
+                file.write(orjson.dumps(header.model_dump()) + b"\n")
+            yield TuningJournal(answers, file)
+    except OSError as error:
+        raise TuningJournalError(f"cannot write {str(path)!r}: {error}; name another --folder") from error
+
+
+def _parsed(path: Path, content: bytes, of: JournalOf) -> dict[Key, Answer]:
+    lines = content.splitlines()
+    if not lines:
+        return {}
+    answers: dict[Key, Answer] = {}
+    try:
+        header = _Header.model_validate_json(lines[0])
+        for text in lines[1:]:
+            line = _Line.model_validate_json(text)
+            answers[Key(item=line.item, label=line.label)] = Answer(
+                steps=line.steps, tokens=line.tokens, seconds=0.0, correct=line.correct
+            )
+    except ValidationError as error:
+        raise TuningJournalError(
+            f"{str(path)!r} is damaged after {len(answers)} answers: {error.errors()[0]['msg']}; remove the file or "
+            "name another --folder"
+        ) from error
+    if (header.model_digest, header.precision, header.seed) != (of.model_digest, of.precision, of.seed):
+        raise TuningJournalError(
+            f"{str(path)!r} is of model {header.model_digest}, {header.precision}, seed {header.seed}, and not of "
+            f"{of.model_digest}, {of.precision}, {of.seed}; remove the file or name another --folder"
+        )
+    return answers
