@@ -58,9 +58,7 @@ def test_an_exit_before_the_last_canvas_is_run(tmp_path: Path) -> None:
     st.integers(1, 4),
     st.integers(0, 3),
 )
-def test_replayed_is_served(  # noqa: PLR0913, PLR0917 - each is drawn
-    settles: int, steps: int, canvases: int, patience: int, least: int, early: int
-) -> None:
+def test_replayed_is_served(settles: int, steps: int, canvases: int, patience: int, least: int, early: int) -> None:
     """A rule that is replayed gives the steps and the verdict that stopping gives."""
     behaviour = Behaviour(settles=settles, hasty_steps=steps, canvases=canvases, early_wrong=early)
     backend = TracedBackend(behaviour)
