@@ -21,7 +21,7 @@ from unmask.policy.replay import read_replay
 from unmask.testing.budget_policies import make_policy, make_task_policy
 from unmask.testing.exits import make_rule
 from unmask.tune.exit_file import read_exits
-from unmask.types import StrategyChoice, StrategyName
+from unmask.types import ExitRule, StrategyChoice, StrategyName
 
 LIMITS = ("--misjudgement-limit", "0.2", "--quality-limit", "0.2")
 HASTY = StrategyChoice(name=StrategyName.CONFIDENCE_THRESHOLD, threshold=0.9)
@@ -112,13 +112,12 @@ def test_wrong_arguments_are_2(
     assert not (tmp_path / "kept").exists()
 
 
-def policy_of(rule: object, **changes: object) -> Policy:
+def policy_of(rule: ExitRule) -> Policy:
     """Return a policy of the fake's weights with an exit rule."""
-    found = ExitPolicy(rule=rule, enabled=True, misjudgement_limit=0.01)  # type: ignore[arg-type] - a rule
-    entry = replace(make_task_policy(TASK), ceiling=8, exit=found, strategy=HASTY)
-    base = make_policy()
-    others = tuple(task for task in base.tasks if task.task != TASK)
-    return replace(base, model=MODEL.name, model_digest=MODEL.digest, tasks=(entry, *others), **changes)  # type: ignore[arg-type] - fields
+    found = ExitPolicy(rule=rule, enabled=True, misjudgement_limit=0.01)
+    entry = make_task_policy(TASK, ceiling=8, exit=found, strategy=HASTY)
+    base = make_policy(model=MODEL.name, model_digest=MODEL.digest)
+    return replace(base, tasks=(entry, *(task for task in base.tasks if task.task != TASK)))
 
 
 @pytest.fixture(name="replayable")
