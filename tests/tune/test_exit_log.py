@@ -46,7 +46,7 @@ def test_runs_of_other_weights_are_refused(tmp_path: Path) -> None:
     """They say nothing of these."""
     opened(tmp_path).note(RUN)
 
-    with pytest.raises(ExitFileError, match="holds runs of tiny m .* and this is tiny other"):
+    with pytest.raises(ExitFileError, match=r"holds runs of tiny m .* and this is tiny other"):
         opened(tmp_path, "other")
 
 

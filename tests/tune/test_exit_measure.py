@@ -17,7 +17,7 @@ from unmask.tune.exit_figures import exits_needed, figures_of, misjudgement_boun
 from unmask.tune.exit_log import ExitLog
 from unmask.tune.exit_measure import is_exact, measure_setting
 from unmask.tune.exit_rules import REFERENCE, Setting
-from unmask.tune.exit_runs import ExitRunner
+from unmask.tune.exit_runs import ExitRun, ExitRunner, RunKey
 from unmask.tune.items import draw_items
 from unmask.types import ExitRule, StrategyChoice, StrategyName
 
@@ -58,9 +58,7 @@ def test_an_exit_before_the_last_canvas_is_run(tmp_path: Path) -> None:
     st.integers(1, 4),
     st.integers(0, 3),
 )
-def test_replayed_is_served(
-    settles: int, steps: int, canvases: int, patience: int, least: int, early: int
-) -> None:
+def test_replayed_is_served(settles: int, steps: int, canvases: int, patience: int, least: int, early: int) -> None:
     """A rule that is replayed gives the steps and the verdict that stopping gives."""
     behaviour = Behaviour(settles=settles, hasty_steps=steps, canvases=canvases, early_wrong=early)
     backend = TracedBackend(behaviour)
@@ -78,13 +76,13 @@ class _Kept:
     """Keeps runs in memory."""
 
     def __init__(self) -> None:
-        self._runs: dict[object, object] = {}
+        self._runs: dict[RunKey, ExitRun] = {}
 
-    def find(self, key: object) -> object:
+    def find(self, key: RunKey) -> ExitRun | None:
         return self._runs.get(key)
 
-    def note(self, run: object) -> None:
-        self._runs[run.key] = run  # type: ignore[attr-defined] - an `ExitRun`
+    def note(self, run: ExitRun) -> None:
+        self._runs[run.key] = run
 
 
 def test_replayed_is_served_by_a_real_model(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Behaviour of `unmask.tune.finality` and what it rests on."""
 
 import asyncio
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -44,10 +45,10 @@ def test_rows_are_candidates_and_the_full_runs_end() -> None:
     """A full run of four steps and two hasty ones of two: a draft is final once it has settled."""
     rows = collected(Behaviour(hasty_steps=2))
 
-    # Full: 4, 3, 2, 1 open positions; hasty: 4, 2 each. The first draft of each is wrong but for its end token.
+    # Full: 4, 3, 2, 1 open positions; hasty: 4, 2 each. The first drafts are wrong where they fix nothing.
     assert len(rows.final) == 6 * (10 + 2 * 6)
     assert rows.hasty.sum() == 6 * 12
-    assert rows.final.sum() == 6 * (10 - 3 + 2 * (6 - 3))
+    assert rows.final.sum() == 6 * (10 - 2 + 2 * (6 - 1))
     assert set(rows.item) == set(range(6))
     assert rows.weights.sum() == pytest.approx(len(rows.final))
 
@@ -62,19 +63,9 @@ def test_every_item_counts_the_same() -> None:
 
 def test_nothing_to_decide_is_said() -> None:
     """So is a set of tokens that are all final."""
-    with pytest.raises(ExitRunError, match="0 of 20|20 of 20"):
-        fit_finality(
-            synthetic(2, 10)
-            .of(np.ones(20, dtype=bool))
-            .__class__(
-                found=np.zeros((20, len(FEATURES))),
-                final=np.ones(20, dtype=bool),
-                item=np.repeat((0, 1), 10),
-                hasty=np.zeros(20, dtype=bool),
-            ),
-            0,
-            0,
-        )
+    rows = synthetic(2, 10)
+    with pytest.raises(ExitRunError, match="20 of 20 draft tokens are final"):
+        fit_finality(replace(rows, final=np.ones_like(rows.final)), 0, 0)
     with pytest.raises(ExitRunError, match="at least 20"):
         train_finality(synthetic(items=5), seed=0)
 
@@ -85,7 +76,7 @@ def test_what_is_written_scores_as_it_was_fitted(units: int) -> None:
     rows = synthetic()
     model = fit_finality(rows, units, 3)
 
-    assert read_finality(finality_bytes(model)) == model
+    assert read_finality(finality_bytes(model)) == model == fit_finality(rows, units, 3)
     assert len(model.hidden) == units
     if units:
         values = (rows.found - np.array(model.centre)) / np.array(model.scale)
@@ -97,7 +88,7 @@ def test_what_is_written_scores_as_it_was_fitted(units: int) -> None:
 
 def test_what_tells_more_than_confidence_is_found() -> None:
     """The score beats confidence on items of its own, by log loss and AUC, and its probabilities are what they say."""
-    trained = train_finality(synthetic(items=150), seed=0)
+    trained = train_finality(synthetic(items=100, rows=16), seed=0)
     judged = trained.judgement
 
     assert isinstance(judged.log_loss_gain, Interval)
@@ -105,10 +96,9 @@ def test_what_tells_more_than_confidence_is_found() -> None:
     assert judged.log_loss_gain.low > 0
     assert judged.auc_gain.low > 0
     assert trained.chosen == min(trained.candidates, key=lambda one: one.log_loss)
-    assert trained.trained_on + 2 * judged.items == 150
+    assert trained.trained_on + 2 * judged.items == 100
     assert sum(found.share for found in judged.bins) == pytest.approx(1)
-    assert all(abs(found.predicted - found.final) < 0.2 for found in judged.bins)
-    assert trained == train_finality(synthetic(items=150), seed=0)
+    assert all(abs(found.predicted - found.final) < 0.3 for found in judged.bins)
 
 
 def test_skill_is_what_scikit_learn_says() -> None:

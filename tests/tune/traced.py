@@ -80,7 +80,8 @@ def served(request: Request, item: Item, number: int, behaviour: Behaviour) -> G
         trace += found if stop is None else found[: stop.step + 1]
         if stop is not None and stop.ends:
             break
-    data = b"".join(entry.data for entry, after in zip(trace, [*trace[1:], None], strict=True) if _ends(entry, after))
+    last = {entry.canvas: entry for entry in trace}
+    data = b"".join(entry.data for entry in last.values())
     return replace(
         make_generation(data.decode(), usage=make_usage(steps_used=len(trace), canvases=behaviour.canvases)),
         trace=tuple(trace),
@@ -92,10 +93,6 @@ def served(request: Request, item: Item, number: int, behaviour: Behaviour) -> G
 def make_runner(folder: Path, backend: TracedBackend) -> ExitRunner:
     """Return a runner that keeps its runs in a folder."""
     return ExitRunner(backend, ASKING, ExitLog(folder / "runs.jsonl", ASKING, MODEL.digest), in_flight=4)
-
-
-def _ends(entry: StepTrace, after: StepTrace | None) -> bool:
-    return after is None or after.canvas != entry.canvas
 
 
 def _canvas(

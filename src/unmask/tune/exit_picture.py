@@ -25,10 +25,11 @@ def save_exit_picture(found: TunedExit, exits: ExitSet, path: Path) -> None:
     import matplotlib as mpl  # noqa: PLC0415 - an extra
     from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
 
-    figure = Figure(figsize=(9.0, 4.6), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    _draw(left, found, [one for one in found.measured if one.figures.items], _lost)
-    _draw(right, found, [one for one in found.measured if one.setting.rule is not None], _misjudged)
+    figure = Figure(figsize=(11.0, 4.6), layout="constrained")
+    left, right, beside = figure.subplots(1, 3, width_ratios=(4, 4, 3))
+    _draw(left, found, _lost, rules_only=False)
+    _draw(right, found, _misjudged, rules_only=True)
+    _list(beside, found)
     left.set_ylabel("right at the ceiling, wrong here (share of items)")
     right.set_ylabel("misjudged share of exits (line up to its bound)")
     limit = exits.search.misjudgement_limit
@@ -66,25 +67,34 @@ def _misjudged(one: MeasuredSetting) -> tuple[float, float]:
     return one.figures.misjudged / max(one.figures.exits, 1), one.figures.bound
 
 
-def _draw(axes: "Axes", found: TunedExit, measured: list[MeasuredSetting], height: Height) -> None:
-    for one in measured:
+def _draw(axes: "Axes", found: TunedExit, height: Height, *, rules_only: bool) -> None:
+    for number, one in enumerate(found.measured, start=1):
+        if rules_only and one.setting.rule is None:
+            continue
         saved = 1 - one.figures.mean_steps / max(one.figures.reference_steps, 1e-9)
         low, high = height(one)
-        is_chosen = one.setting == found.chosen
-        colour = GREEN if is_chosen else BLUE if one.setting.rule is None else ORANGE
+        colour = _colour(one, found)
+        marker = "*" if one.setting == found.chosen else "o" if one.setting.rule is None else "^"
         axes.plot((saved, saved), (low, high), color=colour, linewidth=1, alpha=0.5)
-        marker = "*" if is_chosen else "o" if one.setting.rule is None else "^"
-        axes.plot([saved], [low], marker, color=colour, markersize=12 if is_chosen else 6)
+        axes.plot([saved], [low], marker, color=colour, markersize=12 if marker == "*" else 6)
         axes.annotate(
-            one.setting.short,
-            (saved, low),
-            xytext=(3, 4),
-            textcoords="offset points",
-            fontsize=6,
-            color=colour,
+            str(number), (saved, low), xytext=(0, 6), textcoords="offset points", fontsize=7, color=colour, ha="center"
         )
     axes.set_ylim(bottom=-0.002)
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(lambda value, _: f"{value:.1%}")
+        axis.set_major_formatter(lambda value, _: f"{value:.0%}" if value >= 0 else "")
     axes.grid(visible=True, color="#e5e5e5", linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _list(axes: "Axes", found: TunedExit) -> None:
+    """Name the numbered settings: in a plot their names would lie on one another."""
+    axes.set_axis_off()
+    for number, one in enumerate(found.measured, start=1):
+        axes.text(0, 1 - number / 14, f"{number}  {one.setting.short}", fontsize=8, color=_colour(one, found))
+
+
+def _colour(one: MeasuredSetting, found: TunedExit) -> str:
+    if one.setting == found.chosen:
+        return GREEN
+    return BLUE if one.setting.rule is None else ORANGE

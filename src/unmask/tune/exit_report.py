@@ -22,7 +22,7 @@ def candidate_table(found: TunedExit) -> Table:
         figures = one.figures
         is_chosen = found.chosen == one.setting
         table.add_row(
-            f"{one.setting.name} ← chosen" if is_chosen else one.setting.name,
+            f"{one.setting.short} ← chosen" if is_chosen else one.setting.short,
             interval_text(figures.steps),
             interval_text(figures.quality, percent=True),
             *_misjudgement(figures, has_rule=one.setting.rule is not None),
@@ -45,7 +45,7 @@ def exit_table(exits: ExitSet) -> Table:
         tested = found.tested
         table.add_row(
             found.task,
-            found.chosen.name,
+            found.chosen.short,
             f"{interval_text(tested.saved)} of {tested.reference_steps:.3g}",
             interval_text(tested.quality, percent=True),
             *_misjudgement(tested, has_rule=found.chosen.rule is not None),

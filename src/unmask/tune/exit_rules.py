@@ -22,7 +22,7 @@ THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 0.995
 """Thresholds of the first family of strategies; halving them takes four trials."""
 FEW_THRESHOLDS = (0.9, 0.97, 0.99)
 """Those of the second; two trials."""
-LEARNED_THRESHOLD = 0.99
+LEARNED_THRESHOLD = 0.97
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ def careful_rule(ceiling: int) -> ExitRule:
 def rules(ceiling: int, learned: LearnedExit | None) -> Mapping[str, ExitRule]:
     """Return the exit rules that are tried, by name, each of at least two kinds of signal."""
     formatted = {ProgressSignal.FORMAT: 1.0, ProgressSignal.CONFIDENCE_MIN: 0.5}
-    settled = {ProgressSignal.FLIPS: 0.0, ProgressSignal.CONFIDENCE_MIN: 0.5}
+    settled = {ProgressSignal.FLIPS: 0.0, ProgressSignal.CONFIDENCE_MIN: 0.8}
     found = {"format": _rule(formatted, 1, ceiling), "patient": _rule(settled, 2, ceiling)}
     if learned is None:
         return found | {"settled": _rule(settled | {ProgressSignal.KL: 0.1}, 1, ceiling)}

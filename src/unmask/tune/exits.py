@@ -161,7 +161,9 @@ async def _measured(
         setting.rule is None or figures.bound <= search.misjudgement_limit
     )
     task = items[0].task
-    say(f"{task}: {setting.name}: {figures.mean_steps:.2f} of {figures.reference_steps:.2f} steps, lost {figures.lost}")
+    say(
+        f"{task}: {setting.short}: {figures.mean_steps:.2f} of {figures.reference_steps:.2f} steps, lost {figures.lost}"
+    )
     return MeasuredSetting(setting=setting, figures=figures, is_eligible=is_eligible)
 
 
