@@ -11,6 +11,7 @@ from tests.bench.small import TOKENIZER, small_model
 from tests.policy.places import promote
 from unmask.bench.bench import Bench
 from unmask.bench.pace import Pace
+from unmask.bench.pictures import save_picture
 from unmask.bench.policy_bench import Basis, run_policy_bench
 from unmask.bench.policy_items import look_items, tuning_items
 from unmask.bench.policy_look import distinct_trials, take_look
@@ -33,7 +34,8 @@ from unmask.testing.budget_policies import signed
 from unmask.testing.manual_clock import ManualClock
 from unmask.types import ExitAction
 
-BENCH = Bench(model=small_model(), tokenizer=TOKENIZER, clock=SystemClock())
+MODEL = replace(small_model(), digest="0123456789abcdef")
+BENCH = Bench(model=MODEL, tokenizer=TOKENIZER, clock=SystemClock())
 OF = JournalOf(model_digest=BENCH.model.digest, precision="float32", seed=0)
 SMALL = Sizes(
     tuning=2,
@@ -107,9 +109,9 @@ def test_policy_is_named_by_file_or_digest(store: PolicyStore, tmp_path: Path) -
     digest = store.propose(policy, signed("ann"))
     (tmp_path / "p.yaml").write_text(policy_text(policy))
 
-    by_file = open_policy(BENCH, store, str(tmp_path / "p.yaml"))
-    assert by_file.active == open_policy(BENCH, store, digest[:8]).active
-    assert by_file.active.digest == policy_digest(policy)
+    named = [open_policy(BENCH, store, name) for name in (str(tmp_path / "p.yaml"), digest[:8])]
+    assert [entry.active.digest for entry in named] == [policy_digest(policy)] * 2
+    assert all(entry.estimator is not None for entry in named)
 
 
 def test_nothing_is_measured_without_a_policy(store: PolicyStore) -> None:
@@ -122,7 +124,7 @@ def test_policy_of_other_weights_is_refused(store: PolicyStore, tmp_path: Path) 
     """Both digests are named."""
     (tmp_path / "p.yaml").write_text(policy_text(store_policy(store, tmp_path, "fedcba9876543210")))
 
-    with pytest.raises(ConfigError, match=r"fedcba9876543210.*random"):
+    with pytest.raises(ConfigError, match=r"fedcba9876543210.*0123456789abcdef"):
         open_policy(BENCH, store, str(tmp_path / "p.yaml"))
 
 
@@ -203,6 +205,8 @@ def test_small_run_reports_every_arm_and_decides_nothing(under: PolicyUnderTest,
     assert len(tuned) == 2 * len(all_tasks())
     assert not tuned & looked
     assert "measured on 2 tuning items a task type" in said
+    save_picture(report, tmp_path / "policy.png")
+    assert (tmp_path / "policy.png").stat().st_size > 10_000
 
 
 def test_second_run_tunes_nothing_anew(under: PolicyUnderTest, tmp_path: Path) -> None:

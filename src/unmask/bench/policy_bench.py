@@ -79,7 +79,7 @@ def run_policy_bench(
     say(_settled_text(settled))
     frozen = _Part(mixture=FROZEN, items=look_items(seed, settled.items), grid=chosen.grid)
     look = _look(bench, under, runner, frozen, settled, chosen, seed, pace)
-    pace.stage("wall time", chosen.wall.runs + chosen.drifted * len(look.arms))
+    pace.stage("wall time", chosen.wall.runs + chosen.drifted * (len(look.arms) - len(chosen.grid)))
     walls = measure_walls(
         bench,
         look.items,
@@ -135,7 +135,7 @@ def _look(
     given = tuple(under.give(item, bench.clock) for item in part.items)
     arms = arms_of(part.items, given, settled, part.grid, sizes.grid[-1])
     runs = distinct_trials(arms, len(part.items))
-    after = sizes.wall.runs + sizes.drifted * len(arms) if part.grid else 0
+    after = sizes.wall.runs + sizes.drifted * (len(arms) - len(part.grid)) if part.grid else 0
     pace.stage(f"{part.mixture} mixture", runs + after)
     answered = take_look(runner, part.items, arms, seed=seed, done=pace.done)
     return Look(
