@@ -19,7 +19,7 @@ from unmask.bench.policy_sizes import Sizes, full_sizes, quick_sizes
 from unmask.bench.policy_under_test import NoPolicyError, PolicyUnderTest, open_policy
 from unmask.bench.policy_wall import WallPlan
 from unmask.bench.report import BenchReport
-from unmask.bench.trial import Setup, TrialRunner
+from unmask.bench.trial import Setup, Trial, TrialRunner
 from unmask.bench.tuning_journal import JournalOf, open_tuning_journal
 from unmask.bench.tuning_run import measure_ways, uniform
 from unmask.clock import SystemClock
@@ -160,6 +160,15 @@ def test_arms_that_decide_alike_share_a_run() -> None:
     assert (found["a"].steps <= found["b"].steps).all()
 
 
+def test_a_shared_prefix_changes_no_answer() -> None:
+    """Tuning may take the time it saves; the look may not, as it would make later arms look faster."""
+    items = look_items(0, 1)[:2]
+    trials = [Trial(item=item, setup=Setup(max_steps=steps)) for item in items for steps in (1, 2, 4)]
+    alone, shared = (TrialRunner(BENCH, shares_prefixes=shares).run(trials) for shares in (False, True))
+
+    assert [replace(answer, seconds=0.0) for answer in alone] == [replace(answer, seconds=0.0) for answer in shared]
+
+
 def test_pace_is_told_once_it_is_known() -> None:
     """Runs of two seconds, of which a thousand are left, take 33 minutes."""
     clock, said = ManualClock(), list[str]()
@@ -226,10 +235,10 @@ def test_second_run_tunes_nothing_anew(under: PolicyUnderTest, tmp_path: Path) -
 @pytest.mark.slow
 @pytest.mark.bench
 def test_packaged_model_runs_end_to_end(store: PolicyStore, tmp_path: Path) -> None:
-    """Six items a task type, two settings a rule."""
+    """Six test items and two tuning items a task type, two settings a rule."""
     bench = Bench(model=load_weights(packaged_weights("tiny")), tokenizer=TOKENIZER, clock=SystemClock())
     promote(store, store_policy(store, tmp_path, bench.model.digest))
-    sizes = replace(SMALL, tuning=6, test=6, drifted=6, grid=(1, 8, 32))
+    sizes = replace(SMALL, tuning=2, test=6, drifted=6, grid=(1, 8, 32))
     report, _ = run(open_policy(bench, store), tmp_path / "runs", sizes, bench)
 
     figures = {figure.name: figure for figure in report.figures}
