@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from unmask.bench.policy_figures import BOOSTED
 from unmask.bench.policy_look import ArmRuns, Look
 from unmask.bench.policy_under_test import Given
 from unmask.bench.trial import Setup
@@ -14,6 +15,7 @@ from unmask.types import ExitPlan, Message, Role, StepBudget
 
 PLAN = ExitPlan(rule=make_exit().rule)
 EXITING = Setup(max_steps=8, exit=PLAN)
+RUNNING_ON = Setup(max_steps=16)
 
 
 def make_item(number: int, task: str) -> Item:
@@ -69,7 +71,12 @@ def make_look(arms: Mapping[str, tuple[float | Sequence[float], float | Sequence
         given=tuple(make_given(float(number)) for number in range(count)),
         hardest=np.arange(count) >= count - round(count / 3),
         arms={
-            name: make_arm(name, np.broadcast_to(steps, count).tolist(), np.broadcast_to(correct, count).tolist())
+            name: make_arm(
+                name,
+                np.broadcast_to(steps, count).tolist(),
+                np.broadcast_to(correct, count).tolist(),
+                RUNNING_ON if name == BOOSTED else EXITING,
+            )
             for name, (steps, correct) in arms.items()
         },
     )

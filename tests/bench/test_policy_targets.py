@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 import pytest
@@ -24,6 +25,8 @@ from unmask.bench.policy_wall import Walls
 from unmask.bench.report import MustReach, Op
 from unmask.types import StrategyName
 
+Numbers: TypeAlias = tuple[float | Sequence[float], float | Sequence[float]]
+
 GRID = (1, 4, 16)
 COUNT = 60
 EVERY = [1.0] * COUNT
@@ -45,9 +48,9 @@ NAMES = (
 )
 
 
-def good_look(**changes: tuple[float | Sequence[float], float | Sequence[float]]) -> Look:
+def good_look(**changes: Numbers) -> Look:
     """Return a look in which ours reaches everything that 60 items can show; changed arms by name."""
-    arms: dict[str, tuple[float | Sequence[float], float | Sequence[float]]] = {
+    arms: dict[str, Numbers] = {
         SATURATION: (SPREAD, EVERY),
         TYPE_SATURATION: (SPREAD, EVERY),
         KNEE: (8.0, EVERY),
@@ -154,12 +157,15 @@ def test_worst_task_type_is_looked_for() -> None:
     assert figure.note.startswith("latin")
 
 
-def big_look(**rules: tuple[float | Sequence[float], float | Sequence[float]]) -> Look:
+def big_look(**rules: Numbers) -> Look:
     """Return a look at enough items for equal answers to be told equal within a point."""
     count = 800
-    every: tuple[float | Sequence[float], float | Sequence[float]] = ([2.0 + number % 2 for number in range(count)], 1.0)
-    worse: tuple[float | Sequence[float], float | Sequence[float]] = (2.0, [0.0, 1.0] * (count // 2))
-    arms: dict[str, tuple[float | Sequence[float], float | Sequence[float]]] = {
+    every: Numbers = (
+        [2.0 + number % 2 for number in range(count)],
+        1.0,
+    )
+    worse: Numbers = (2.0, [0.0, 1.0] * (count // 2))
+    arms: dict[str, Numbers] = {
         **dict.fromkeys((SATURATION, TYPE_SATURATION, KNEE, ESTIMATOR, OURS, BOOSTED), every),
         **{str(rule): worse for rule in StrategyName},
         **{grid_arm(budget): (float(budget), 1.0) for budget in GRID},
@@ -169,7 +175,7 @@ def big_look(**rules: tuple[float | Sequence[float], float | Sequence[float]]) -
 
 def test_best_published_is_the_fastest_that_keeps_the_constraint() -> None:
     """A faster rule that is wrong half of the time is no opponent."""
-    four: tuple[float | Sequence[float], float | Sequence[float]] = ([4.0, 5.0] * 400, 1.0)
+    four: Numbers = ([4.0, 5.0] * 400, 1.0)
     found = judge(big_look(klass=four, prophet=([6.0, 7.0] * 400, 1.0)), walls(), GRID, seed=0)
     entry = targets(found)["mean_steps_vs_best_published"]
     eligible = {figure.name: figure.value for figure in found.figures if figure.name.endswith(".eligible")}
@@ -242,7 +248,9 @@ def test_one_item_decides_nothing() -> None:
     one = make_look({name: (float(arm.steps[0]), float(arm.correct[0])) for name, arm in look.arms.items()}, count=1)
     found = judged(one)
 
-    by_items = [entry for name, entry in found.items() if name not in {"wall_vs_saturation", "estimator_share_of_saving"}]
+    by_items = [
+        entry for name, entry in found.items() if name not in {"wall_vs_saturation", "estimator_share_of_saving"}
+    ]
     assert [(entry.bound, entry.holds) for entry in by_items] == [(None, False)] * 7
     assert arm_figures(one, OURS, 0)
 

@@ -1,8 +1,10 @@
 """``unmask bench policy``: a budget policy against fixed budgets, published rules and an oracle, in one run."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy as np
 
 from unmask.bench.bench import Bench
 from unmask.bench.fixed_budgets import FixedBudgets
@@ -20,7 +22,7 @@ from unmask.bench.policy_figures import (
     grid_figures,
 )
 from unmask.bench.policy_items import drifted_items, look_items
-from unmask.bench.policy_look import Look, distinct_trials, look_records, take_look
+from unmask.bench.policy_look import ArmRuns, Look, distinct_trials, look_records, take_look
 from unmask.bench.policy_sizes import Sizes, full_sizes, quick_sizes
 from unmask.bench.policy_targets import judge
 from unmask.bench.policy_tuning import Settled, settle
@@ -75,11 +77,11 @@ def run_policy_bench(
     under, most = basis.under, basis.under.model.max_steps
     chosen = sizes or (quick_sizes(most) if quick else full_sizes(most))
     runner, pace = TrialRunner(bench), Pace(bench.clock, progress, say)
-    settled = settle(bench, under, runner, chosen, folder=basis.folder, kept=basis.kept, seed=seed, pace=pace)
+    settled = settle(bench, under, chosen, folder=basis.folder, kept=basis.kept, seed=seed, pace=pace)
     say(_settled_text(settled))
     frozen = _Part(mixture=FROZEN, items=look_items(seed, settled.items), grid=chosen.grid)
     look = _look(bench, under, runner, frozen, settled, chosen, seed, pace)
-    pace.stage("wall time", chosen.wall.runs + chosen.drifted * len(look.arms))
+    pace.stage("wall time", chosen.wall.runs + chosen.drifted * (len(look.arms) - len(chosen.grid)))
     walls = measure_walls(
         bench,
         look.items,
@@ -135,7 +137,7 @@ def _look(
     given = tuple(under.give(item, bench.clock) for item in part.items)
     arms = arms_of(part.items, given, settled, part.grid, sizes.grid[-1])
     runs = distinct_trials(arms, len(part.items))
-    after = sizes.wall.runs + sizes.drifted * len(arms) if part.grid else 0
+    after = sizes.wall.runs + sizes.drifted * (len(arms) - len(part.grid)) if part.grid else 0
     pace.stage(f"{part.mixture} mixture", runs + after)
     answered = take_look(runner, part.items, arms, seed=seed, done=pace.done)
     return Look(
@@ -143,8 +145,15 @@ def _look(
         items=part.items,
         given=given,
         hardest=hardest_third(part.items, given),
-        arms=answered,
+        arms={name: _timed(arm, given) for name, arm in answered.items()},
     )
+
+
+def _timed(arm: ArmRuns, given: Sequence[Given]) -> ArmRuns:
+    """Add to the arms of the policy what estimating took before the engine had the request."""
+    if arm.name not in {ESTIMATOR, OURS, BOOSTED}:
+        return arm
+    return replace(arm, seconds=arm.seconds + np.array([entry.seconds for entry in given]))
 
 
 def arms_of(

@@ -102,7 +102,6 @@ def run_on(policy: str) -> str:
 def settle(
     bench: Bench,
     under: PolicyUnderTest,
-    runner: TrialRunner,
     sizes: Sizes,
     *,
     folder: Path,
@@ -122,7 +121,7 @@ def settle(
     of = JournalOf(model_digest=bench.model.digest, precision=bench.precision, seed=seed)
     with open_tuning_journal(folder, of) as journal:
         pace.stage("tuning", missing(journal, tuning.items, tuning.ways) + sizes.later_runs(len(sizes.grid)))
-        measure_ways(runner, journal, tuning.items, tuning.ways, pace.done)
+        measure_ways(TrialRunner(bench, shares_prefixes=True), journal, tuning.items, tuning.ways, pace.done)
         return _settled(tuning, journal, sizes, kept, seed)
 
 

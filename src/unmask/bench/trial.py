@@ -49,13 +49,20 @@ class Answer:
 
 
 class TrialRunner:
-    """Runs trials on one engine as it serves; the checker, which alone knows the truth, sees finished texts only."""
+    """Runs trials on one engine as it serves; the checker, which alone knows the truth, sees finished texts only.
 
-    def __init__(self, bench: Bench, core: Core | None = None) -> None:
+    Args:
+        bench: what is measured.
+        core: the engine; by default a new one, as it serves.
+        shares_prefixes: whether all trials share a prefix cache, where nobody looks at the time they take.
+    """
+
+    def __init__(self, bench: Bench, core: Core | None = None, *, shares_prefixes: bool = False) -> None:
         self._bench = bench
         self._core = main_arm(bench).core if core is None else core
         self._info = model_info(bench.model, bench.precision)
         self._tasks = all_tasks()
+        self._shares_prefixes = shares_prefixes
         self._tenants: dict[tuple[str, Setup], str] = {}
 
     def run(self, trials: Sequence[Trial]) -> list[Answer]:
@@ -80,10 +87,13 @@ class TrialRunner:
             strategy=setup.strategy,
             exit=setup.exit,
             check=None if setup.exit is None else make_check(item.messages, self._tasks.get(item.task), None),
-            # A prompt that another arm has left in the prefix cache would make this one look faster.
-            tenant=self._tenants.setdefault((trial.lane, setup), f"setup-{len(self._tenants)}"),
+            tenant="" if self._shares_prefixes else self._tenant(trial),
         )
         return make_submission(request, self._info, tuple(self._bench.tokenizer.encode_chat(item.messages)))
+
+    def _tenant(self, trial: Trial) -> str:
+        # A prompt that another arm has left in the prefix cache would make this one look faster.
+        return self._tenants.setdefault((trial.lane, trial.setup), f"setup-{len(self._tenants)}")
 
     def _answer(self, item: Item, sequence: Generation) -> Answer:
         if sequence.outcome is not Outcome.COMPLETED or sequence.started is None or sequence.finished is None:

@@ -81,6 +81,11 @@ class TuningJournal:
     def __len__(self) -> int:
         return len(self._answers)
 
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """What was asked, in the order of the answers."""
+        return tuple(self._answers)
+
     def note(self, key: Key, answer: Answer) -> None:
         """Keep an answer."""
         line = _Line(item=key.item, label=key.label, steps=answer.steps, tokens=answer.tokens, correct=answer.correct)

@@ -1,0 +1,71 @@
+"""Behaviour of `unmask bench` as a command, without measuring."""
+
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from tests.bench.policies import store_policy
+from tests.bench.small import TOKENIZER, small_model
+from tests.policy.places import promote
+from unmask.bench import command
+from unmask.bench.bench import Bench
+from unmask.bench.policy_under_test import NoPolicyError
+from unmask.cli.exits import UsageError
+from unmask.cli.tools import system_tools
+from unmask.cli.workshop import run_bench
+from unmask.clock import SystemClock
+from unmask.engine.weights import LoadedModel
+from unmask.policy.store import PolicyStore
+
+MODEL = LoadedModel(name="tiny", digest="0123456789abcdef", network=small_model().network)
+BENCH = Bench(model=MODEL, tokenizer=TOKENIZER, clock=SystemClock())
+
+
+def make_args(folder: Path, **changes: Any) -> Namespace:  # noqa: ANN401 - any argument
+    """Return the arguments of a bench whose policies are in a folder."""
+    fields = {
+        "name": "policy",
+        "policy": None,
+        "policy_dir": str(folder),
+        "curves": None,
+        "folder": None,
+    }
+    return Namespace(**(fields | changes))
+
+
+def test_bench_without_policy_says_so_before_anything_is_measured(tmp_path: Path) -> None:
+    """It was asked for by name, so that the command ends with the error."""
+    with pytest.raises(NoPolicyError, match="no approved policy"):
+        command._runners(BENCH, make_args(tmp_path), Console(stderr=True))
+
+
+def test_among_all_a_bench_without_policy_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The others are measured, and it is said that this one cannot be."""
+    found = command._runners(BENCH, make_args(tmp_path, name="all"), Console(stderr=True, soft_wrap=True))
+
+    assert list(found) == ["engine", "model"]
+    assert "bench policy cannot measure" in capsys.readouterr().err
+
+
+def test_with_a_policy_all_are_run(tmp_path: Path) -> None:
+    """In the order of the tables."""
+    store = PolicyStore(tmp_path)
+    promote(store, store_policy(store, tmp_path, MODEL.digest))
+
+    assert list(command._runners(BENCH, make_args(tmp_path, name="all"), Console(stderr=True))) == [
+        "engine",
+        "model",
+        "policy",
+    ]
+
+
+@pytest.mark.parametrize("option", ["policy", "policy_dir", "curves", "folder"])
+def test_options_of_the_policy_bench_are_refused_elsewhere(option: str) -> None:
+    """An option that nobody reads is no option."""
+    given: dict[str, Any] = dict.fromkeys(("policy", "policy_dir", "curves", "folder")) | {option: "x"}
+
+    with pytest.raises(UsageError, match=option.replace("_", "-")):
+        run_bench(Namespace(name="engine", **given), system_tools())
