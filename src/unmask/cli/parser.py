@@ -6,6 +6,7 @@ from pathlib import Path
 from unmask.cli.exits import EXPLAINED
 from unmask.cli.numbers import budgets, number, whole
 from unmask.cli.policy_parser import add_policy_commands, add_policy_source
+from unmask.cli.recalibrate_parser import add_recalibrate_options
 from unmask.cli.settings import add_settings
 from unmask.types import NAMED_STRATEGIES, Precision
 
@@ -35,6 +36,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_bench(commands)
     _add_curve(commands)
     _add_tune(commands)
+    _add_recalibrate(commands)
     return parser
 
 
@@ -231,6 +233,17 @@ def _add_tune(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     classifier.add_argument("--out", type=Path, metavar="FILE", help="write the measured reliability")
     classifier.add_argument("--seed", type=whole(), default=0, metavar="N", help="of the prompts (default 0)")
     _add_json(classifier)
+
+
+def _add_recalibrate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    recalibrate = _command(
+        commands,
+        "recalibrate",
+        "Measure anew, propose a policy, and keep a report of old against new. With --check, only say whether that is "
+        "due: exits with 0 when not, 1 when it is, 3 when there is not enough data.",
+    )
+    add_recalibrate_options(recalibrate)
+    _add_json(recalibrate)
 
 
 def _command(

@@ -41,7 +41,7 @@ class StoredPolicies:
         digest = found.active.digest
         if digest not in self._ready:
             try:
-                policy = self._completed(found.active.policy)
+                policy = completed(self._store, found.active.policy)
             except UnmaskError:
                 return None
             self._ready[digest] = ActivePolicy(policy=policy, digest=digest)
@@ -63,13 +63,20 @@ class StoredPolicies:
         except UnmaskError as error:
             return FoundPolicy(active=None, messages=(f"{model}: {error.message}; fixed budgets, no early exit",))
 
-    def _completed(self, policy: Policy) -> Policy:
-        return replace(policy, tasks=tuple(self._with_finality(task) for task in policy.tasks))
 
-    def _with_finality(self, task: TaskPolicy) -> TaskPolicy:
-        if task.finality is None or task.strategy is None:
-            return task
-        return replace(task, strategy=replace(task.strategy, finality=read_finality(self._store.part(task.finality))))
+def completed(store: PolicyStore, policy: Policy) -> Policy:
+    """Return a policy with the learned parts that its strategies read.
+
+    Raises:
+        UnmaskError: a part is not in the store, or not what was written.
+    """
+    return replace(policy, tasks=tuple(_with_finality(store, task) for task in policy.tasks))
+
+
+def _with_finality(store: PolicyStore, task: TaskPolicy) -> TaskPolicy:
+    if task.finality is None or task.strategy is None:
+        return task
+    return replace(task, strategy=replace(task.strategy, finality=read_finality(store.part(task.finality))))
 
 
 class StoredEstimators:
