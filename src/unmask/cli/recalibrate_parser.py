@@ -31,7 +31,6 @@ def add_recalibrate_options(recalibrate: argparse.ArgumentParser) -> None:
     )
 
     measure = recalibrate.add_argument_group("measuring")
-    measure.add_argument("--task", action="append", metavar="TYPE", help="a task type; may be repeated (default all)")
     measure.add_argument(
         "--items", type=whole(1), default=2000, metavar="N", help="items a task type for each curve (default 2000)"
     )

@@ -21,15 +21,17 @@ from unmask.config import Settings
 from unmask.control.sources import ActivePolicy
 from unmask.control.stored import StoredEstimators, completed
 from unmask.errors import UnknownModelError
+from unmask.policy.active import ActivePolicy as FoundActive
 from unmask.policy.active import active_policy
 from unmask.policy.log import Signature
-from unmask.policy.policy import Policy
+from unmask.policy.policy import DEFAULT_TASK, Policy
 from unmask.policy.standing import SHORT, Life, Stage
 from unmask.policy.store import PolicyStore
 from unmask.tasks.item import Split
 from unmask.text.tokenizer import packaged_tokenizer
 from unmask.tune.advise import advise
 from unmask.tune.before_after import compare
+from unmask.tune.begun import Begun, keep_begun, read_begun
 from unmask.tune.carry import carried, carried_exits, carried_start
 from unmask.tune.curve import CurveSet
 from unmask.tune.difficulty_file import TunedDifficulty, read_difficulty
@@ -54,15 +56,12 @@ class _Old:
     """What there was before.
 
     Attributes:
-        digest: of the policy in force for these weights; ``None`` for the built-in fixed budget.
+        begun: what was in force, and why it was to be replaced, when the run began.
         policy: it, or that of earlier weights: what people decided there is kept.
-        alarmed: task types whose exits were found to be wrong too often.
     """
 
-    digest: str | None
+    begun: Begun
     policy: Policy | None
-    reasons: tuple[str, ...]
-    alarmed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,10 +122,9 @@ async def _all(
         if args.model not in models:
             raise UnknownModelError(args.model, models)
         model = models[args.model]
-        old = _old(args, store, model)
+        old = _old(args, store, model, folder)
         work = _Work(args=args, tools=tools, store=store, folder=folder, model=model, old=old, signature=signature)
-        for reason in old.reasons:
-            tools.say(f"why: {reason}")
+        _say_what(work)
         curves = await _curves(work, backend, Split.TUNE)
         tuned = await _tuned(work, backend, curves) if args.difficulty else None
         proposal = _proposal(work, curves, tuned)
@@ -137,9 +135,9 @@ async def _all(
     found = Recalibration(
         model=model.name,
         model_digest=model.digest,
-        before=old.digest,
+        before=old.begun.before,
         after=life.policy,
-        reasons=old.reasons,
+        reasons=old.begun.reasons,
         origin=Origin(machine=machine(), commit=commit(), date=tools.now().isoformat(timespec="seconds")),
         curves=curves.settings,
         sources=proposal.sources,
@@ -151,25 +149,41 @@ async def _all(
     return found, life
 
 
-def _old(args: argparse.Namespace, store: PolicyStore, model: ModelInfo) -> _Old:
+def _old(args: argparse.Namespace, store: PolicyStore, model: ModelInfo, folder: Path) -> _Old:
+    """Return what is in force; a run that goes on keeps the reasons that it began with."""
     active = active_policy(store, model.name, model.digest).active
-    if active is None:
+    in_force = None if active is None else active.digest
+    if active is not None:
+        policy: Policy | None = active.policy
+    else:
         before = predecessor(store, model)
         policy = None if before is None else store.policy(before.policy)
-        return _Old(digest=None, policy=policy, reasons=(why_none(store, model),))
+    begun = read_begun(folder, in_force)
+    if begun is None:
+        begun = _begin(args, store, model, active)
+        keep_begun(folder, begun)
+    return _Old(begun=begun, policy=policy)
+
+
+def _begin(args: argparse.Namespace, store: PolicyStore, model: ModelInfo, active: FoundActive | None) -> Begun:
+    if active is None:
+        return Begun(before=None, reasons=(why_none(store, model),))
     found = traffic_of(records_of(args), active, args)
-    return _Old(
-        digest=active.digest,
-        policy=active.policy,
-        reasons=found.reasons or ("asked for",),
-        alarmed=found.alarmed,
-    )
+    return Begun(before=active.digest, reasons=found.reasons or ("asked for",), alarmed=found.alarmed)
+
+
+def _say_what(work: _Work) -> None:
+    for reason in work.old.begun.reasons:
+        work.tools.say(f"why: {reason}")
+    known = {*work.model.tasks, DEFAULT_TASK}
+    lost = [task.task for task in work.old.policy.tasks if task.task not in known] if work.old.policy else []
+    if lost:
+        work.tools.say(f"{work.model.name} is not measured on {', '.join(lost)}: the new policy leaves them out")
 
 
 async def _curves(work: _Work, backend: Backend, split: Split) -> CurveSet:
     args, folder = work.args, work.folder / split
     asked = Asked(
-        tasks=tuple(args.task or ()),
         items=args.items,
         grid=args.grid or (),
         seed=args.seed,
@@ -220,8 +234,8 @@ def _proposal(work: _Work, curves: CurveSet, tuned: TunedDifficulty | None) -> P
         exits = read_exits(work.args.exits, work.model.digest)
     else:
         # Rules of other weights say nothing of these.
-        same = old.policy if old.digest is not None else None
-        exits = carried_exits(same, settings.strategy, settings.tasks, old.alarmed)
+        same = old.policy if old.begun.before is not None else None
+        exits = carried_exits(same, settings.strategy, settings.tasks, old.begun.alarmed)
     extras = Extras(difficulty=None if tuned is None else tuned.calibrated, exits=exits)
     proposal = propose(curves, work.model, advise(curves), extras, carried_start(old.policy))
     return carried(proposal, old.policy)
@@ -232,7 +246,7 @@ async def _paired(work: _Work, backend: Backend, after: str, tasks: tuple[str, .
     settings = PairedSettings(
         model=work.model.name,
         model_digest=work.model.digest,
-        before=work.old.digest,
+        before=work.old.begun.before,
         after=after,
         tasks=tasks,
         items=args.compare_items,
@@ -244,7 +258,7 @@ async def _paired(work: _Work, backend: Backend, after: str, tasks: tuple[str, .
     records = list(journal.records)
     items = {task: draw_items(task, settings.items, settings.seed, SPLIT) for task in tasks}
     total = len(Arm) * len(tasks) * settings.items
-    sides = {Arm.BEFORE: _side(work, work.old.digest), Arm.AFTER: _side(work, after)}
+    sides = {Arm.BEFORE: _side(work, work.old.begun.before), Arm.AFTER: _side(work, after)}
     with (
         progress_of(work.tools, f"old and new {work.model.name}") as progress,
         write_paired(path, journal, settings) as pen,
@@ -265,6 +279,7 @@ def _side(work: _Work, digest: str | None) -> Side:
     if digest is None:
         return Side(active=None)
     policy = work.store.policy(digest)
+    work.store.check_parts(policy)
     estimators = StoredEstimators(work.store, packaged_tokenizer().chat_length, work.model.default_max_tokens)
     return Side(
         active=ActivePolicy(policy=completed(work.store, policy), digest=digest),
