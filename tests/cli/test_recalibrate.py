@@ -15,7 +15,7 @@ from unmask.control.records import RecordFolder
 from unmask.errors import UnmaskError
 from unmask.policy.store import PolicyStore
 from unmask.tasks.item import Split
-from unmask.testing.budget_policies import DAY, make_class_policy, make_exit, make_policy, make_task_policy
+from unmask.testing.budget_policies import DAY, make_class_policy, make_exit, make_policy, make_task_policy, signed
 from unmask.testing.builders import make_model
 from unmask.testing.fake_backend import FakeBackend
 from unmask.tune.before_after import ALL
@@ -123,6 +123,15 @@ def test_controls_tell_whether_it_is_due(
     assert (ended.code, script.code) == (code, code), ended.err
     assert told in " ".join(ended.out.split())
     assert json.loads(script.out)["controls"] == count
+
+
+def test_policies_that_wait_are_named(place: Path) -> None:
+    """What is due stays so until somebody has promoted what was proposed."""
+    digest = store(place).propose(make_policy(), signed("ann"))
+    ended = recalibrate(place, "--check", "--json")
+
+    assert (ended.code, json.loads(ended.out)["waiting"]) == (1, [digest])
+    assert f"policy {digest[:12]} waits" in ended.err
 
 
 # --- a new policy ------------------------------------------------------------
@@ -252,3 +261,38 @@ def test_new_weights_keep_decisions_and_no_exits(place: Path) -> None:
     assert (report["before"], new.model_digest) == (None, NEW)
     assert new.classes == STOPPING.classes
     assert new.task("sort").exit is None
+
+
+def test_difficulty_is_tuned_anew_where_asked(place: Path) -> None:
+    """On two more curves, for the budgets about to be proposed; what was tuned is in the report, and kept."""
+    answers = ANSWERS | {
+        item.messages: item.answer
+        for task in ("arithmetic", "sort")
+        for split in (Split.CALIBRATE, Split.TEST)
+        for item in draw_items(task, ITEMS, 0, split)
+    }
+    backend = FakeBackend(lambda request: answers[request.messages])
+    ended = measured(place, "--difficulty", "--json", backend=backend)
+    assert ended.code == 0, ended.err
+    report = json.loads(ended.out)
+    (place / "run" / REPORT).unlink()
+    again = FakeBackend(answer)
+
+    assert report["difficulty"]["estimator"]
+    assert [task["shift"] for task in report["difficulty"]["tasks"]] == [None, None]
+    assert {path.name for path in (place / "run").iterdir()} >= {"tune", "calibrate", "test", "difficulty.json"}
+    assert measured(place, "--difficulty", "--resume", backend=again).code == 0
+    assert again.requests == []
+
+
+def test_today_is_the_folder_unless_one_is_named(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To go on, the latest that has no report."""
+    monkeypatch.chdir(place)
+    begun = place / "runs" / "recalibrate-tiny-20260115"
+    first = recalibrate(place, *SIZES)
+    measured(place, "--folder", str(begun), backend=FakeBackend(error=UnmaskError("gone")))
+    (begun / "begun.json").write_text(json.dumps({"before": None, "reasons": ["then"], "alarmed": []}))
+    gone_on = recalibrate(place, *SIZES, "--resume")
+
+    assert (first.code, (place / "runs" / "recalibrate-tiny-20260201" / REPORT).exists()) == (0, True)
+    assert (gone_on.code, json.loads((begun / REPORT).read_bytes())["reasons"]) == (0, ["then"])

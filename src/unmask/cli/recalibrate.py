@@ -30,10 +30,15 @@ def run_recalibrate(args: argparse.Namespace, tools: Tools) -> int:
 def _check(args: argparse.Namespace, tools: Tools) -> int:
     store, model = store_of(args), model_named(args.model, tools)
     active = active_policy(store, model.name, model.digest).active
+    waiting = _waiting(store, model)
+    for digest in waiting:
+        tools.say(
+            f"policy {digest[:SHORT]} waits for its approval or promotion: see unmask policy show {digest[:SHORT]}"
+        )
     if active is None:
         reason = why_none(store, model)
         if args.json:
-            tools.write_json({"due": Due.RECALIBRATE, "reasons": [reason], "policy": None})
+            tools.write_json({"due": Due.RECALIBRATE, "reasons": [reason], "policy": None, "waiting": waiting})
         else:
             tools.write(f"{Due.RECALIBRATE}: {reason}")
         return Exit.MISSED
@@ -41,7 +46,7 @@ def _check(args: argparse.Namespace, tools: Tools) -> int:
     found = traffic_of(folder, active, args)
     is_cut = folder.lacks_oldest()
     if args.json:
-        tools.write_json({**check_json(found), "oldest_may_be_deleted": is_cut})
+        tools.write_json({**check_json(found), "oldest_may_be_deleted": is_cut, "waiting": waiting})
     else:
         for table in check_table(found):
             tools.out.print(table)
@@ -51,6 +56,16 @@ def _check(args: argparse.Namespace, tools: Tools) -> int:
         if is_cut:
             tools.say("the oldest records may have been deleted: the reference may begin after the promotion")
     return {Due.NOTHING: Exit.OK, Due.RECALIBRATE: Exit.MISSED, Due.UNKNOWN: Exit.CANNOT_RUN}[found.due]
+
+
+def _waiting(store: PolicyStore, model: ModelInfo) -> list[str]:
+    """Return the policies of a model's weights that somebody has still to do something about."""
+    stages = {Stage.PROPOSED, Stage.SUBMITTED, Stage.APPROVED}
+    return [
+        life.policy
+        for life in store.standing().lives.values()
+        if life.stage in stages and (life.model, life.model_digest) == (model.name, model.digest)
+    ]
 
 
 def records_of(args: argparse.Namespace) -> RecordFolder:
