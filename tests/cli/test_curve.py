@@ -12,6 +12,7 @@ from unmask.app.local import local_backend
 from unmask.backend import Request
 from unmask.cli.entry import run
 from unmask.cli.tools import Tools
+from unmask.tasks.item import Split
 from unmask.testing.fake_backend import FakeBackend
 from unmask.tune.curve_file import read_curves
 from unmask.tune.items import draw_items
@@ -85,6 +86,19 @@ def test_a_run_goes_on_with_resume_only(tmp_path: Path) -> None:
     changed = type_in(*argv, "--resume", "--seed", "9", backend=other)
     assert (changed.code, "seed" in changed.err, other.requests) == (3, True, [])
     assert other.drained
+
+
+def test_other_splits_have_curves_and_no_landmarks(tmp_path: Path) -> None:
+    """Budgets are not chosen on items that judge them; the split is part of the run."""
+    answers = {item.messages: item.answer for item in draw_items("sort", 3, 0, Split.TEST)}
+    argv = ("curve", "--task", "sort", "--items", "3", "--grid", "1,16", "--folder", str(tmp_path))
+    ended = type_in(*argv, "--split", "test", backend=FakeBackend(lambda request: answers[request.messages]))
+    other = type_in(*argv, "--resume", backend=FakeBackend())
+
+    assert ended.code == 0, ended.err
+    assert "landmarks" not in ended.out
+    assert read_curves(tmp_path / CURVES).settings.split is Split.TEST
+    assert (other.code, "split" in other.err) == (3, True)
 
 
 @pytest.mark.parametrize(

@@ -90,8 +90,8 @@ def test_exits_are_taken_from_their_file(tmp_path: Path) -> None:
     value = {"format": "unmask.exits/1", "model_digest": "0123456789abcdef", "exits": {"sort": exit_fields}}
     path, folder = tmp_path / "exits.json", kept(tmp_path / "c")
     codes = []
-    other: tuple[dict[str, object], ...] = ({"model_digest": "f" * 16}, {"exits": {"sort": {"bound": 1}}}, {"exits": {}})
-    for changes in ({}, *other):
+    wrong: tuple[dict[str, object], ...] = ({"model_digest": "f" * 16}, {"exits": {"sort": {"x": 1}}}, {"exits": {}})
+    for changes in ({}, *wrong):
         path.write_bytes(orjson.dumps({**value, **changes}))
         ended = act(tmp_path, "propose", "--curves", str(folder), "--exits", str(path), "--json")
         codes.append(ended.code)

@@ -2,14 +2,11 @@
 
 import argparse
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
+from unmask.backend import Backend, ModelInfo
 from unmask.cli.exits import Exit
+from unmask.cli.progress import progress_of
 from unmask.cli.tools import Tools
 from unmask.config import Settings
 from unmask.errors import UnknownModelError
@@ -21,9 +18,6 @@ from unmask.tune.report import CurveReport, landmark_table, point_tables, report
 from unmask.tune.run import CURVES, open_run
 from unmask.tune.settings import Asked, make_settings
 from unmask.types import StrategyChoice, StrategyName
-
-LINES = 10
-"""Lines that tell of progress where nothing can be redrawn."""
 
 
 def run_curve(args: argparse.Namespace, tools: Tools) -> int:
@@ -46,24 +40,37 @@ async def _measure(args: argparse.Namespace, folder: Path, tools: Tools) -> Curv
         models = {model.name: model for model in backend.models()}
         if args.model not in models:
             raise UnknownModelError(args.model, models)
-        strategy = StrategyChoice() if args.strategy is None else StrategyChoice(name=StrategyName(args.strategy))
         asked = Asked(
             tasks=tuple(args.task or ()),
             items=args.items,
             grid=args.grid or (),
             seed=args.seed,
-            strategy=StrategyChoice(name=strategy.name, threshold=args.threshold),
+            strategy=strategy_of(args),
             canvas_length=args.canvas_length,
             in_flight=args.in_flight,
             split=Split(args.split),
         )
-        settings = make_settings(models[args.model], asked)
-        origin = Origin(machine=machine(), commit=commit(), date=datetime.now(UTC).isoformat(timespec="seconds"))
-        run = open_run(settings, origin, folder, resume=args.resume, say=tools.say)
-        with _progress(tools, args.model) as progress:
-            return await run.measure(backend, progress)
+        return await measure_curves(backend, models[args.model], asked, folder, tools, resume=args.resume)
     finally:
         await backend.drain()
+
+
+def strategy_of(args: argparse.Namespace) -> StrategyChoice:
+    """Return the strategy that options name."""
+    strategy = StrategyChoice() if args.strategy is None else StrategyChoice(name=StrategyName(args.strategy))
+    return StrategyChoice(name=strategy.name, threshold=args.threshold)
+
+
+async def measure_curves(
+    backend: Backend, model: ModelInfo, asked: Asked, folder: Path, tools: Tools, *, resume: bool
+) -> CurveSet:
+    """Measure curves in a folder, or what it lacks of them, and show how far that is."""
+    settings = make_settings(model, asked)
+    origin = Origin(machine=machine(), commit=commit(), date=tools.now().isoformat(timespec="seconds"))
+    run = open_run(settings, origin, folder, resume=resume, say=tools.say)
+    split = "" if settings.split is Split.TUNE else f" {settings.split}"
+    with progress_of(tools, f"curve {model.name}{split}") as progress:
+        return await run.measure(backend, progress)
 
 
 def _show(args: argparse.Namespace, curves: CurveSet, reports: tuple[CurveReport, ...], tools: Tools) -> None:
@@ -74,30 +81,3 @@ def _show(args: argparse.Namespace, curves: CurveSet, reports: tuple[CurveReport
         tools.out.print(table)
     if curves.settings.split is Split.TUNE:
         tools.out.print(landmark_table(reports))
-
-
-@contextmanager
-def _progress(tools: Tools, name: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield what shows progress: a bar on a terminal, a line each tenth elsewhere."""
-    if not tools.err.is_terminal or tools.err.is_dumb_terminal:
-        yield _Lines(tools.say)
-        return
-    columns = (TextColumn("curve {task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    left = (TextColumn("left"), TimeRemainingColumn(elapsed_when_finished=False))
-    with Progress(*columns, *left, console=tools.err, transient=True, speed_estimate_period=120) as bar:
-        task = bar.add_task(name)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-class _Lines:
-    """Says how far a run is, each time another tenth is done."""
-
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
-        self._said = 0
-
-    def __call__(self, done: int, total: int) -> None:
-        tenth = done * LINES // total
-        if tenth > self._said:
-            self._said = tenth
-            self._say(f"{done} of {total} measured")

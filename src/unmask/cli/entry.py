@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType({
     "train": ("unmask.cli.workshop", "run_train"),
     "curve": ("unmask.cli.curve", "run_curve"),
     "tune": ("unmask.cli.tune", "run_tune"),
+    "recalibrate": ("unmask.cli.recalibrate", "run_recalibrate"),
     "bench": ("unmask.cli.workshop", "run_bench"),
 })  # fmt: skip
 """Where the function of each command is."""

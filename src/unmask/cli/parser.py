@@ -6,6 +6,7 @@ from pathlib import Path
 from unmask.cli.arguments import add_command, add_json, budgets, number, whole
 from unmask.cli.exits import EXPLAINED
 from unmask.cli.policy_parser import add_policy_commands
+from unmask.cli.recalibrate_parser import add_recalibrate_options
 from unmask.cli.settings import add_settings
 from unmask.cli.tune_parser import add_tune_parts
 from unmask.types import NAMED_STRATEGIES, Precision
@@ -36,6 +37,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_bench(commands)
     _add_curve(commands)
     add_tune_parts(add_command(commands, "tune", "Fit to measurements what budgets rest on."))
+    _add_recalibrate(commands)
     return parser
 
 
@@ -204,6 +206,17 @@ def _add_curve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     curve.add_argument("--resume", action="store_true", help="go on with the run that the folder holds")
     curve.add_argument("--seed", type=whole(), default=0, metavar="N", help="of items, order, resampling (default 0)")
     add_json(curve)
+
+
+def _add_recalibrate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    recalibrate = add_command(
+        commands,
+        "recalibrate",
+        "Measure anew, propose a policy, and keep a report of old against new. With --check, only say whether that is "
+        "due: exits with 0 when not, 1 when it is, 3 when there is not enough data.",
+    )
+    add_recalibrate_options(recalibrate)
+    add_json(recalibrate)
 
 
 def _add_precision(parser: argparse.ArgumentParser, meaning: str) -> None:

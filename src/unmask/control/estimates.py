@@ -59,11 +59,16 @@ def estimate_rules(records: Iterable[ControlRecord], labels: Iterable[Label] = (
 
     Of labels on one control the last counts, and over what a verifier says.
     """
-    said = {label.control: label for label in labels}
     groups = defaultdict[Group, list[ControlRecord]](list)
-    for record in records:
-        groups[group_of(record)].append(_labelled(record, said.get(record.id)))
+    for record in labelled(records, labels):
+        groups[group_of(record)].append(record)
     return tuple(_estimate(group, found) for group, found in groups.items())
+
+
+def labelled(records: Iterable[ControlRecord], labels: Iterable[Label]) -> tuple[ControlRecord, ...]:
+    """Return records with what people say of them: of labels on one control the last counts, over any verifier."""
+    said = {label.control: label for label in labels}
+    return tuple(_labelled(record, said.get(record.id)) for record in records)
 
 
 def group_of(record: ControlRecord) -> Group:

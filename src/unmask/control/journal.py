@@ -59,6 +59,10 @@ class Journal:
             with contextlib.suppress(FileNotFoundError), self._path(number).open("rb") as file:
                 yield from (line.rstrip(b"\n") for line in file if line.strip())
 
+    def is_full(self) -> bool:
+        """Whether there are as many files as are kept: older ones may have been deleted."""
+        return self._path(self.kept - 1).exists()
+
     def _path(self, number: int) -> Path:
         return self.folder / (f"{self.name}.{number}.jsonl" if number else f"{self.name}.jsonl")
 

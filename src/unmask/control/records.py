@@ -138,6 +138,10 @@ class RecordFolder:
         """Read all controls."""
         return _read(self._controls.lines(), _adapter(ControlRecord))
 
+    def lacks_oldest(self) -> bool:
+        """Whether so much was written that the oldest controls may have been deleted."""
+        return self._controls.is_full()
+
     def failures(self) -> Read[FailureRecord]:
         """Read all early-exited answers that failed."""
         return _read(self._failures.lines(), _adapter(FailureRecord))

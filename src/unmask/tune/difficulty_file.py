@@ -20,11 +20,18 @@ FORMAT: Literal["unmask.difficulty/1"] = "unmask.difficulty/1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TunedDifficulty:
-    """An estimator, what it is calibrated for, and the estimator's own file, which goes into a folder of policies."""
+    """What was tuned.
+
+    Attributes:
+        calibrated: what the estimator is calibrated for.
+        part: the estimator's own file, which goes into a folder of policies.
+        report: all that was measured.
+    """
 
     estimator: Estimator
     calibrated: Calibrated
     part: bytes
+    report: Mapping[str, object]
 
 
 class _Task(BaseModel):
@@ -95,4 +102,5 @@ def read_difficulty(path: Path) -> TunedDifficulty:
             if task.shift is not None
         },
     )
-    return TunedDifficulty(estimator=estimator, calibrated=calibrated, part=part)
+    report = file.model_dump(mode="json", exclude={"format", "content"})
+    return TunedDifficulty(estimator=estimator, calibrated=calibrated, part=part, report=report)
