@@ -53,6 +53,15 @@ def test_rows_are_candidates_and_the_full_runs_end() -> None:
     assert rows.weights.sum() == pytest.approx(len(rows.final))
 
 
+@pytest.mark.parametrize("canvases", [1, 2])
+def test_runs_that_have_strayed_say_nothing(canvases: int) -> None:
+    """A hasty run fixes another token at its first step: what it does then, and in later canvases, has no truth."""
+    rows = collected(Behaviour(hasty_steps=4, strays=True, canvases=canvases))
+
+    assert rows.hasty.sum() == 6 * 2 * 4
+    assert (~rows.hasty).sum() == 6 * 10 * canvases
+
+
 def test_every_item_counts_the_same() -> None:
     """However many rows it has."""
     rows = synthetic(items=3, rows=4).of(np.arange(12) > 2)

@@ -33,6 +33,7 @@ class Behaviour:
         wrong_below: threshold below which all items come out wrong.
         early_wrong: every so manieth item's draft is wrong until its last step, though it looks settled; 0 for none.
         canvases: of an answer; all of it stands in the last.
+        strays: whether a run with a threshold puts another token first in every canvas.
     """
 
     settles: int = 2
@@ -41,6 +42,7 @@ class Behaviour:
     wrong_below: float = 0.0
     early_wrong: int = 0
     canvases: int = 1
+    strays: bool = False
 
 
 class TracedBackend(ScriptedBackend):
@@ -70,10 +72,13 @@ def served(request: Request, item: Item, number: int, behaviour: Behaviour) -> G
     wrong = wrong or (request.strategy.threshold or 1.0) < behaviour.wrong_below
     late = behaviour.early_wrong and number % behaviour.early_wrong == 0
     text = "?" if wrong else item.answer
+    first = WRONG if behaviour.strays and not is_full else 7
     trace: list[StepTrace] = []
     for canvas in range(behaviour.canvases):
         is_last = canvas == behaviour.canvases - 1
-        found = _canvas(canvas, steps, text if is_last else "", behaviour, looks_settled=bool(late), ends=is_last)
+        found = _canvas(
+            canvas, steps, text if is_last else "", behaviour, looks_settled=bool(late), ends=is_last, first=first
+        )
         stop = None
         if request.exit is not None and request.exit.action is ExitAction.STOP:
             stop = first_exit(request.exit.rule, found)
@@ -96,18 +101,18 @@ def make_runner(folder: Path, backend: TracedBackend) -> ExitRunner:
 
 
 def _canvas(
-    canvas: int, steps: int, text: str, behaviour: Behaviour, *, looks_settled: bool, ends: bool
+    canvas: int, steps: int, text: str, behaviour: Behaviour, *, looks_settled: bool, ends: bool, first: int
 ) -> tuple[StepTrace, ...]:
-    return tuple(_step(canvas, step, steps, text, behaviour, looks_settled, ends) for step in range(steps))
+    return tuple(_step(canvas, step, steps, text, behaviour, looks_settled, ends, first) for step in range(steps))
 
 
 def _step(
-    canvas: int, step: int, steps: int, text: str, behaviour: Behaviour, looks_settled: bool, ends: bool
+    canvas: int, step: int, steps: int, text: str, behaviour: Behaviour, looks_settled: bool, ends: bool, first: int
 ) -> StepTrace:
     fixed = MASKED * (step + 1) // steps
     is_settled = step + 1 >= behaviour.settles
     is_right = (step + 1 == steps) if looks_settled else is_settled or step + 1 == steps
-    final = (7, 8, 9, END)
+    final = (first, 8, 9, END)
     draft = tuple(token if is_right or place < fixed else WRONG for place, token in enumerate(final))
     draft = draft if is_right else (*draft[:-1], END)
     sure = 0.95 if is_settled else 0.2
