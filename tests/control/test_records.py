@@ -42,3 +42,13 @@ def test_labels_are_never_deleted(tmp_path: Path) -> None:
 
     assert len(folder.controls().records) < 20
     assert len(folder.labels().records) == 20
+
+
+def test_a_folder_says_when_its_oldest_controls_may_be_gone(tmp_path: Path) -> None:
+    """Whoever compares with the first ones has to know."""
+    folder = RecordFolder(tmp_path, largest=1500, kept=2)
+    folder.add(make_record())
+    assert not folder.lacks_oldest()
+    for _ in range(5):
+        folder.add(make_record())
+    assert folder.lacks_oldest()

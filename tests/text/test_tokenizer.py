@@ -82,6 +82,12 @@ def test_a_conversation_goes_on_from_its_own_prefix(messages: list[Message], que
     assert second[: len(committed)] == committed
 
 
+@given(messages=messages)
+def test_the_length_of_a_chat_is_that_of_its_prompt(messages: list[Message]) -> None:
+    """What difficulty is estimated from, in tuning and in serving."""
+    assert TOKENIZER.chat_length(messages) == len(TOKENIZER.encode_chat(messages))
+
+
 @given(first=messages, second=messages)
 def test_different_chats_have_different_prompts(first: list[Message], second: list[Message]) -> None:
     """Roles and borders between messages survive: no two conversations share a prompt."""

@@ -3,12 +3,16 @@
 import re
 from pathlib import Path
 
-from unmask.tune import landmarks
+from unmask.cli.recalibrate_run import DIFFICULTY, PAIRED
+from unmask.tune import drift, landmarks, sequential
 from unmask.tune.advise import Limits
+from unmask.tune.begun import BEGUN
 from unmask.tune.classes import MIN_REQUESTS, SMALL_EFFECT
+from unmask.tune.recalibration import REPORT, TEXT
 from unmask.tune.run import CURVES, JOURNAL
 from unmask.tune.settings import ITEMS
 from unmask.tune.start import BATCH, CONTROL, INTERACTIVE, Start
+from unmask.tune.traffic_check import RECENT
 
 TEXT = re.sub(r"\s+", " ", (Path(__file__).parents[2] / "docs" / "curves.md").read_text(encoding="utf-8"))
 
@@ -37,6 +41,18 @@ def test_starting_values_are_those_of_the_code() -> None:
     assert (INTERACTIVE.re_expansions, BATCH.re_expansions) == (1, 2)
     assert INTERACTIVE.re_expansion_factor == BATCH.re_expansion_factor == 2
     assert all(entry.at_cap == "truncate" for entry in (INTERACTIVE, BATCH))
+
+
+def test_recalibration_says_what_the_code_does() -> None:
+    """How many controls are compared, at which level, and in which files all is kept."""
+    page = Path(__file__).parents[2] / "docs" / "recalibration.md"
+    text = re.sub(r"\s+", " ", page.read_text(encoding="utf-8"))
+
+    assert f"the first {drift.MIN_REQUESTS} controls" in text
+    assert f"the latest {RECENT} count" in text
+    assert drift.ALPHA == sequential.ALPHA == 0.05
+    for name in (BEGUN, REPORT, TEXT, PAIRED, DIFFICULTY):
+        assert f"`{name}`" in text
 
 
 def test_files_are_named() -> None:

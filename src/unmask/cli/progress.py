@@ -15,7 +15,7 @@ LINES = 10
 def progress_of(tools: Tools, work: str) -> Iterator[Callable[[int, int], None]]:
     """Yield what shows progress: a bar on a terminal, a line each tenth elsewhere."""
     if not tools.err.is_terminal or tools.err.is_dumb_terminal:
-        yield _Lines(tools.say)
+        yield _Lines(work, tools.say)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     left = (TextColumn("left"), TimeRemainingColumn(elapsed_when_finished=False))
@@ -27,7 +27,8 @@ def progress_of(tools: Tools, work: str) -> Iterator[Callable[[int, int], None]]
 class _Lines:
     """Says how far a run is, each time another tenth is done."""
 
-    def __init__(self, say: Callable[[str], None]) -> None:
+    def __init__(self, work: str, say: Callable[[str], None]) -> None:
+        self._work = work
         self._say = say
         self._said = 0
 
@@ -35,4 +36,4 @@ class _Lines:
         tenth = done * LINES // total
         if tenth > self._said:
             self._said = tenth
-            self._say(f"{done} of {total} measured")
+            self._say(f"{self._work}: {done} of {total} measured")
