@@ -102,6 +102,15 @@ def test_a_rule_that_never_exits_has_no_evidence() -> None:
     assert (task.new_exits, task.old_only, task.old_only_misjudged) == (0, 30, 10)
 
 
+def test_only_exits_of_the_new_rule_are_evidence() -> None:
+    """Twenty controls have settled with a high confidence and ten with less: a stricter rule exits in the first."""
+    found = replayed(entry(make_rule(confidence=0.9)), behaviour=Behaviour(unsure=3))
+    assert found.evidence is not None
+    (task,), (told,) = found.evidence.tasks, found.tasks
+
+    assert (task.controls, told.new_exits, told.old_only) == (20, 20, 10)
+
+
 def test_another_strategy_is_run_anew() -> None:
     """Its own full run is what its exits are held against."""
     found = replayed(entry(make_rule(), StrategyChoice(name=StrategyName.KLASS)), behaviour=Behaviour())

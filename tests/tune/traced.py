@@ -14,7 +14,7 @@ from unmask.tune.asking import Asking
 from unmask.tune.exit_log import ExitLog
 from unmask.tune.exit_runs import ExitRunner
 from unmask.tune.items import draw_items
-from unmask.types import ExitAction, FinishReason, Progress, StepTrace, StrategyName
+from unmask.types import ExitAction, FinishReason, Progress, ProgressSignal, StepTrace, StrategyName
 
 END, WRONG, MASKED = 1, 99, 4
 ASKING = Asking(model="tiny", canvas_length=16)
@@ -33,6 +33,7 @@ class Behaviour:
         wrong_below: threshold below which all items come out wrong.
         early_wrong: every so manieth item's draft is wrong until its last step, though it looks settled; 0 for none.
         canvases: of an answer; all of it stands in the last.
+        unsure: every so manieth item never gets more confident than 0.6; 0 for none.
         strays: whether a run with a threshold puts another token first in every canvas.
     """
 
@@ -42,6 +43,7 @@ class Behaviour:
     wrong_below: float = 0.0
     early_wrong: int = 0
     canvases: int = 1
+    unsure: int = 0
     strays: bool = False
 
 
@@ -85,6 +87,8 @@ def served(request: Request, item: Item, number: int, behaviour: Behaviour) -> G
         trace += found if stop is None else found[: stop.step + 1]
         if stop is not None and stop.ends:
             break
+    if behaviour.unsure and number % behaviour.unsure == 0:
+        trace = [replace(entry, progress=_capped(entry.progress)) for entry in trace]
     last = {entry.canvas: entry for entry in trace}
     data = b"".join(entry.data for entry in last.values())
     return replace(
@@ -93,6 +97,13 @@ def served(request: Request, item: Item, number: int, behaviour: Behaviour) -> G
         tokens=(7, 8, 9, END),
         finish_reason=FinishReason.STOP,
     )
+
+
+def _capped(progress: Progress | None) -> Progress | None:
+    if progress is None or not progress.filled:
+        return progress
+    least = progress[ProgressSignal.CONFIDENCE_MIN] or 0.0
+    return progress.replaced(ProgressSignal.CONFIDENCE_MIN, min(least, 0.6))
 
 
 def make_runner(folder: Path, backend: TracedBackend) -> ExitRunner:
