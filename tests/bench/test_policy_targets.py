@@ -199,6 +199,17 @@ def test_without_an_eligible_rule_the_comparison_is_inconclusive() -> None:
     assert (entry.bound, entry.holds) == (None, False)
 
 
+def test_rule_that_loses_in_one_task_type_is_not_eligible() -> None:
+    """Though it wins as much in another."""
+    count = 4000
+    sort_lost = [float(number % 20 != 0) for number in range(count)]
+    latin_lost = [float(number % 20 != 1) for number in range(count)]
+    look = make_look({SATURATION: (16.0, sort_lost), "klass": (2.0, latin_lost), "prophet": (2.0, sort_lost)}, count)
+
+    assert not is_eligible(look, "klass", 0)
+    assert is_eligible(look, "prophet", 0)
+
+
 def test_equal_steps_are_no_win() -> None:
     """The bound has to be below 1, not at it."""
     assert not MustReach(name="f", value=1.0, bound=1.0, op=Op.LESS, target=1.0).holds

@@ -73,6 +73,19 @@ def test_task_types_share_what_may_be_lost() -> None:
     assert found.meets
 
 
+def test_gain_in_one_task_type_pays_no_loss_in_another() -> None:
+    """Two points lost in latin may be more than three, however much is won in sorting."""
+    found = choose(
+        RULE,
+        {"sort": [candidate(1, 0, 1.0)], "latin": [candidate(2, 8, 1.0), candidate(3, 0, 9.0)]},
+        {"sort": answers(40, 16.0), "latin": answers(0, 16.0)},
+        seed=0,
+    )
+
+    assert found.setups["latin"].max_steps == 3
+    assert found.meets
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule_is_tried_at_twelve_settings_or_more(rule: StrategyName) -> None:
     """All differ, in their names as in a journal too; no more steps than a canvas has."""

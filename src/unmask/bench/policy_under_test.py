@@ -33,7 +33,7 @@ class Given:
     """What the policy gives one item.
 
     Attributes:
-        hardness: log2 of the steps that a canvas of it seems to need; without an estimate, of those it is given.
+        hardness: log2 of the steps that a canvas of it seems to need; without an estimate to rely on, of those given.
         seconds: that estimating and assigning took.
         control: share of such requests that are control runs while their rule is young, which is when there are most.
     """
@@ -81,7 +81,9 @@ class PolicyUnderTest:
         adaptive = self.active.policy.task(item.task).mode is BudgetMode.ADAPTIVE
         return Given(
             assignment=assignment,
-            hardness=estimate.score if adaptive and estimate else math.log2(assignment.budget.max_steps),
+            hardness=estimate.score
+            if adaptive and estimate and estimate.is_sure
+            else math.log2(assignment.budget.max_steps),
             seconds=seconds,
             control=0.0 if assignment.rule is None else self.active.policy.control.young_fraction,
         )
