@@ -4,11 +4,10 @@ import re
 from pathlib import Path
 
 from unmask.cli.recalibrate_run import DIFFICULTY, PAIRED
-from unmask.tune import drift, landmarks, sequential
+from unmask.tune import drift, landmarks, recalibration, sequential
 from unmask.tune.advise import Limits
 from unmask.tune.begun import BEGUN
 from unmask.tune.classes import MIN_REQUESTS, SMALL_EFFECT
-from unmask.tune.recalibration import REPORT, TEXT
 from unmask.tune.run import CURVES, JOURNAL
 from unmask.tune.settings import ITEMS
 from unmask.tune.start import BATCH, CONTROL, INTERACTIVE, Start
@@ -51,7 +50,7 @@ def test_recalibration_says_what_the_code_does() -> None:
     assert f"the first {drift.MIN_REQUESTS} controls" in text
     assert f"the latest {RECENT} count" in text
     assert drift.ALPHA == sequential.ALPHA == 0.05
-    for name in (BEGUN, REPORT, TEXT, PAIRED, DIFFICULTY):
+    for name in (BEGUN, recalibration.REPORT, recalibration.TEXT, PAIRED, DIFFICULTY):
         assert f"`{name}`" in text
 
 

@@ -61,6 +61,18 @@ async def test_misjudgement_is_measured_on_the_full_run() -> None:
     assert sorted(actions) == sorted([ExitAction.STOP, ExitAction.OBSERVE] * 3)
 
 
+@pytest.mark.parametrize(("full", "at_exit"), [("?", "?"), ("?", None), (None, None)])
+async def test_only_a_right_full_run_tells_a_misjudgement(full: str | None, at_exit: str | None) -> None:
+    """Both wrong, the reverse flip and both right are none."""
+
+    def met(request: Request) -> ExitRecord:
+        return ExitRecord(steps=2, text=at_exit or ANSWERS[request.messages])
+
+    records = await run(FakeBackend(lambda request: full or ANSWERS[request.messages], exit=met))
+
+    assert {record.misjudged for record in records if record.arm is Arm.AFTER} == {False}
+
+
 async def test_what_is_done_is_not_done_again() -> None:
     """A run that goes on asks only for what is missing."""
     backend = FakeBackend(answer)
