@@ -1,14 +1,17 @@
 """Behaviour of ``unmask policy propose`` and ``unmask policy advise``."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
-import orjson
 import pytest
 
 from tests.cli.terminal import Ended, type_in
 from tests.tune.synthetic import curves_of
+from tests.tune.test_exit_file import tuned
 from unmask.policy.digest import policy_digest
+from unmask.policy.finality_file import finality_bytes
+from unmask.policy.parts import canonical_part
 from unmask.policy.policy import BudgetMode
 from unmask.policy.standing import Stage
 from unmask.policy.store import PolicyStore
@@ -16,9 +19,12 @@ from unmask.tasks.item import Split
 from unmask.testing.builders import make_model
 from unmask.testing.curves import make_curves, make_shares
 from unmask.testing.fake_backend import FakeBackend
+from unmask.testing.learned import make_finality_model
 from unmask.tune.curve import CurveSet
 from unmask.tune.curve_file import write_curves
+from unmask.tune.exit_file import write_exits
 from unmask.tune.run import CURVES
+from unmask.types import StrategyName
 
 STEEP = make_curves(make_shares((0.1, 0.5, 0.8, 0.9, 0.97), grid=(1, 2, 4, 8, 16), items=300))
 
@@ -84,25 +90,38 @@ def test_tuned_difficulty_makes_a_policy_adaptive(tmp_path: Path) -> None:
     assert act(tmp_path, "submit", digest[:12]).code == 0
 
 
-def test_exits_are_taken_from_their_file(tmp_path: Path) -> None:
-    """Their fields are those of a policy; others, and rules of other weights, are refused."""
-    exit_fields = {"enabled": False, "misjudgement_limit": 0.01, "conditions": {"flips": 0.0, "gap": 0.5}}
-    value = {"format": "unmask.exits/1", "model_digest": "0123456789abcdef", "exits": {"sort": exit_fields}}
-    path, folder = tmp_path / "exits.json", kept(tmp_path / "c")
-    codes = []
-    wrong: tuple[dict[str, object], ...] = ({"model_digest": "f" * 16}, {"exits": {"sort": {"x": 1}}}, {"exits": {}})
-    for changes in ({}, *wrong):
-        path.write_bytes(orjson.dumps({**value, **changes}))
-        ended = act(tmp_path, "propose", "--curves", str(folder), "--exits", str(path), "--json")
-        codes.append(ended.code)
-        if not changes:
-            policy = PolicyStore(tmp_path / "policies").policy(json.loads(ended.out)["digest"])
-            found = policy.task("sort").exit
-            assert found is not None
-            assert (found.enabled, len(found.rule.conditions)) == (False, 2)
+def test_exits_are_taken_from_what_tuning_wrote(tmp_path: Path) -> None:
+    """Rule, strategy and finality model; the model's file is put into the folder beside the policy."""
+    folder, part = kept(tmp_path / "c"), finality_bytes(make_finality_model())
+    (tmp_path / "finality.json").write_bytes(part)
+    write_exits(tmp_path / "exits.json", replace(tuned(tmp_path / "runs"), finality=canonical_part(part)[0]))
+    given = (
+        "--curves",
+        str(folder),
+        "--exits",
+        str(tmp_path / "exits.json"),
+        "--part",
+        str(tmp_path / "finality.json"),
+    )
+    ended = act(tmp_path, "propose", *given, "--json")
+    assert ended.code == 0, ended.err
+    digest = json.loads(ended.out)["digest"]
+    entry = PolicyStore(tmp_path / "policies").policy(digest).task("sort")
 
-    assert codes == [0, 3, 3, 3]
-    assert act(tmp_path, "propose", "--curves", str(folder), "--exits", str(tmp_path / "none")).code == 3
+    assert entry.exit is not None
+    assert entry.exit.enabled
+    assert entry.strategy is not None
+    assert entry.strategy.name is StrategyName.FINALITY
+    assert entry.finality == canonical_part(part)[0]
+    assert act(tmp_path, "submit", digest[:12]).code == 0
+
+
+def test_files_that_are_not_there_are_refused(tmp_path: Path) -> None:
+    """With their names."""
+    folder = kept(tmp_path / "c")
+    for flag, code in (("--exits", 3), ("--part", 2)):
+        ended = act(tmp_path, "propose", "--curves", str(folder), flag, str(tmp_path / "none"))
+        assert (ended.code, "none" in ended.err) == (code, True), ended.err
 
 
 @pytest.mark.parametrize("name", ["propose", "advise"])

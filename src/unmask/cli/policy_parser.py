@@ -32,7 +32,17 @@ def add_policy_commands(policy: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="result of unmask tune difficulty (default: nothing is adaptive)",
     )
-    propose.add_argument("--exits", type=Path, metavar="FILE", help="exit rules (default: nothing exits early)")
+    propose.add_argument(
+        "--exits", type=Path, metavar="FILE", help="result of unmask tune exit (default: nothing exits early)"
+    )
+    propose.add_argument(
+        "--part",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a learned part that the policy is to name, such as a finality model; may be repeated",
+    )
     add_signature(propose)
     advise = _act(acts, "advise", "Say which task types should be adaptive, and whether classes are borne out.")
     _add_curves(advise)

@@ -1,11 +1,11 @@
 """``unmask policy propose`` and ``unmask policy advise``: policies from measured curves."""
 
 import argparse
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from unmask.backend import ModelInfo
-from unmask.cli.exits import Exit
+from unmask.cli.exits import Exit, UsageError
 from unmask.cli.loaded import model_named
 from unmask.cli.policy_store import signature_of
 from unmask.cli.policy_tables import life_record
@@ -19,7 +19,7 @@ from unmask.tune.classes import advise_classes, class_json, class_table
 from unmask.tune.curve import CurveSet
 from unmask.tune.curve_file import read_curves
 from unmask.tune.difficulty_file import TunedDifficulty, read_difficulty
-from unmask.tune.exits_file import read_exits
+from unmask.tune.exit_file import read_exits
 from unmask.tune.propose import Extras, Proposal, proposal_table, propose
 from unmask.tune.run import CURVES
 from unmask.tune.traffic import read_traffic
@@ -34,11 +34,11 @@ def run_propose(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> i
     """
     curves, model = _curves(args, tools)
     tuned = None if args.difficulty is None else read_difficulty(args.difficulty)
-    extras = Extras(
-        difficulty=None if tuned is None else tuned.calibrated,
-        exits={} if args.exits is None else read_exits(args.exits, model.digest),
-    )
+    found = Extras() if args.exits is None else read_exits(args.exits, model=model.name, model_digest=model.digest)
+    extras = replace(found, difficulty=None if tuned is None else tuned.calibrated)
     proposal = propose(curves, model, advise(curves), extras)
+    for path in args.part:
+        store.add_part(part_bytes(path))
     life = put_proposal(store, proposal, tuned, signature_of(args, tools))
     if args.json:
         tools.write_json(
@@ -54,6 +54,18 @@ def run_propose(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> i
     if life.stage is Stage.PROPOSED:
         tools.say(f"next: unmask policy submit {life.policy[:SHORT]}")
     return Exit.OK
+
+
+def part_bytes(path: Path) -> bytes:
+    """Return the file of a learned part.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"--part is {str(path)!r}, which cannot be read: {error.strerror or error}") from error
 
 
 def put_proposal(store: PolicyStore, proposal: Proposal, tuned: TunedDifficulty | None, signature: Signature) -> Life:

@@ -4,7 +4,7 @@ import argparse
 import asyncio
 import time
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from unmask.backend import Backend, ModelInfo
@@ -36,7 +36,7 @@ from unmask.tune.carry import carried, carried_exits, carried_start
 from unmask.tune.curve import CurveSet
 from unmask.tune.difficulty_file import TunedDifficulty, read_difficulty
 from unmask.tune.errors import ResumeError
-from unmask.tune.exits_file import read_exits
+from unmask.tune.exit_file import read_exits
 from unmask.tune.items import draw_items
 from unmask.tune.origin import Origin, commit, machine
 from unmask.tune.paired_journal import read_paired, write_paired
@@ -231,12 +231,12 @@ async def _tuned(work: _Work, backend: Backend, curves: CurveSet) -> TunedDiffic
 def _proposal(work: _Work, curves: CurveSet, tuned: TunedDifficulty | None) -> Proposal:
     old, settings = work.old, curves.settings
     if work.args.exits is not None:
-        exits = read_exits(work.args.exits, work.model.digest)
+        extras = read_exits(work.args.exits, model=work.model.name, model_digest=work.model.digest)
     else:
         # Rules of other weights say nothing of these.
         same = old.policy if old.begun.before is not None else None
-        exits = carried_exits(same, settings.strategy, settings.tasks, old.begun.alarmed)
-    extras = Extras(difficulty=None if tuned is None else tuned.calibrated, exits=exits)
+        extras = Extras(exits=carried_exits(same, settings.strategy, settings.tasks, old.begun.alarmed))
+    extras = replace(extras, difficulty=None if tuned is None else tuned.calibrated)
     proposal = propose(curves, work.model, advise(curves), extras, carried_start(old.policy))
     return carried(proposal, old.policy)
 
