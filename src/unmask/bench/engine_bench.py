@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from random import Random
 
 import numpy as np
 
@@ -94,7 +95,8 @@ def _run_round(
     progress: Progress,
 ) -> None:
     every = alternatives(bench.precision)
-    for index, alternative in enumerate(every):
+    # The first of a round starts with whatever the last of the one before has left in caches: they take turns.
+    for index, alternative in enumerate(Random(number).sample(every, len(every))):
         name = alternative.name
         progress(name, (number + index / len(every)) / rounds)
         chosen = _chosen(alternative, len(workload.work), number, rounds)
