@@ -10,14 +10,13 @@ from unmask.control.parts import ControlParts
 from unmask.control.records import RecordFolder
 from unmask.control.stored import CountTokens, StoredEstimators, StoredPolicies
 from unmask.errors import ConfigError
+from unmask.policy.folders import state_folder
 from unmask.policy.store import PolicyStore
 
 
 def record_folder(environ: Mapping[str, str]) -> Path:
-    """Return where records of control runs are kept: in the user's folder of state (XDG Base Directory 0.8)."""
-    # By the standard a relative path there is to be ignored.
-    state = Path(environ.get("XDG_STATE_HOME", ""))
-    return (state if state.is_absolute() else Path.home() / ".local" / "state") / "unmask" / "controls"
+    """Return where records of control runs are kept: beside the policies, in the user's folder of state."""
+    return state_folder(environ) / "controls"
 
 
 def control_parts(

@@ -5,17 +5,17 @@ on with what there is. The file is named by the weights, the precision and the s
 setting fix an answer. Latencies are not kept: nothing is tuned by them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal
+from typing import Literal
 
-import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from unmask.bench.trial import Answer
 from unmask.errors import UnmaskError
+from unmask.tune.line_file import Pen, go_on, read_lines
 
 FORMAT: Literal["unmask.bench.tuning/1"] = "unmask.bench.tuning/1"
 
@@ -68,9 +68,9 @@ class _Line(_Strict):
 class TuningJournal:
     """Answers by what was asked; a new one is appended in one write that outlives the process."""
 
-    def __init__(self, answers: dict[Key, Answer], file: IO[bytes]) -> None:
+    def __init__(self, answers: dict[Key, Answer], pen: Pen) -> None:
         self._answers = answers
-        self._file = file
+        self._pen = pen
 
     def __contains__(self, key: Key) -> bool:
         return key in self._answers
@@ -89,7 +89,7 @@ class TuningJournal:
     def note(self, key: Key, answer: Answer) -> None:
         """Keep an answer."""
         line = _Line(item=key.item, label=key.label, steps=answer.steps, tokens=answer.tokens, correct=answer.correct)
-        self._file.write(orjson.dumps(line.model_dump()) + b"\n")
+        self._pen.note(line.model_dump())
         self._answers[key] = answer
 
 
@@ -102,23 +102,16 @@ def open_tuning_journal(folder: Path, of: JournalOf) -> Iterator[TuningJournal]:
     """
     path = folder / of.file_name
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        content = path.read_bytes() if path.exists() else b""
-        whole = content.rfind(b"\n") + 1
-        answers = _parsed(path, content[:whole], of)
-        with path.open("r+b" if whole else "wb", buffering=0) as file:
-            file.truncate(whole)
-            file.seek(whole)
-            if not whole:
-                header = _Header(format=FORMAT, model_digest=of.model_digest, precision=of.precision, seed=of.seed)
-                file.write(orjson.dumps(header.model_dump()) + b"\n")
-            yield TuningJournal(answers, file)
+        lines = read_lines(path)
+        answers = _parsed(path, lines.whole, of)
+        header = _Header(format=FORMAT, model_digest=of.model_digest, precision=of.precision, seed=of.seed)
+        with go_on(path, lines.size, header.model_dump()) as pen:
+            yield TuningJournal(answers, pen)
     except OSError as error:
         raise TuningJournalError(f"cannot write {str(path)!r}: {error}; name another --folder") from error
 
 
-def _parsed(path: Path, content: bytes, of: JournalOf) -> dict[Key, Answer]:
-    lines = content.splitlines()
+def _parsed(path: Path, lines: Sequence[bytes], of: JournalOf) -> dict[Key, Answer]:
     if not lines:
         return {}
     answers: dict[Key, Answer] = {}

@@ -1,6 +1,5 @@
 """The file of a difficulty estimator: plain JSON with a digest of itself, nothing in it is ever run."""
 
-import hashlib
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,6 +10,7 @@ from unmask.control.difficulty import Estimator, TaskModel
 from unmask.control.features import FEATURES
 from unmask.control.forest import LEAF, Forest, Tree
 from unmask.errors import UnmaskError, shown
+from unmask.policy.digest import canonical, content_digest
 
 FORMAT = "unmask-difficulty"
 VERSION = 1
@@ -218,7 +218,7 @@ _ANEW = "Make it anew with: unmask tune difficulty."
 
 
 def _digest(content: dict[str, object]) -> str:
-    return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
+    return content_digest(canonical(content))[:16]
 
 
 def _digest_or_none(content: dict[str, object]) -> str | None:

@@ -26,14 +26,23 @@ def packaged_store() -> PolicyStore:
     return PolicyStore(Path(str(files("unmask.policy"))) / "builtin", read_only=True)
 
 
+def state_folder(environ: Mapping[str, str]) -> Path:
+    """Return the package's folder of state, in the words of the XDG base directory specification 0.8.
+
+    Raises:
+        RuntimeError: there is no home folder.
+    """
+    state = Path(environ.get("XDG_STATE_HOME", ""))
+    # The specification has relative paths ignored.
+    return (state if state.is_absolute() else Path.home() / ".local" / "state") / "unmask"
+
+
 def user_folder(policy_dir: str | None, environ: Mapping[str, str]) -> Path:
-    """Return the folder of the user's own policies: state, in the words of the XDG base directory specification."""
+    """Return the folder of the user's own policies."""
     try:
         if policy_dir is not None:
             return Path(policy_dir).expanduser()
-        state = Path(environ.get("XDG_STATE_HOME", ""))
-        # The specification has relative paths ignored.
-        return (state if state.is_absolute() else Path.home() / ".local" / "state") / "unmask" / "policy"
+        return state_folder(environ) / "policy"
     except RuntimeError as error:
         raise ConfigError(
             f"there is no home folder for policies: {error}; name a folder in policy_dir or with --policy-dir",

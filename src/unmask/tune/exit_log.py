@@ -1,5 +1,6 @@
 """The file of runs that exits are tuned on: a line of settings, then a line a run, so that a killed one goes on."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -9,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from unmask.tune.asking import Asking
 from unmask.tune.errors import ExitFileError, ExitRunError
 from unmask.tune.exit_runs import ExitRun, RunKey
+from unmask.tune.line_file import go_on, read_lines
 
 FORMAT: Literal["unmask.exit.runs/1"] = "unmask.exit.runs/1"
 
@@ -40,13 +42,12 @@ class ExitLog:
             format=FORMAT, model=asking.model, model_digest=model_digest, canvas_length=asking.canvas_length
         )
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            content = path.read_bytes() if path.exists() else b""
-            whole = content[: content.rfind(b"\n") + 1]
-            if whole:
-                self._read(whole.splitlines(), header)
-            # Half a line at the end is what a killed run leaves.
-            path.write_bytes(whole or orjson.dumps(header.model_dump()) + b"\n")
+            lines = read_lines(path)
+            if lines.whole:
+                self._read(lines.whole, header)
+            with go_on(path, lines.size, header.model_dump()):
+                # Opened to be cut or begun; what is noted comes later, a line at a time.
+                pass
         except OSError as error:
             raise _unwritten(path, error) from error
 
@@ -66,7 +67,7 @@ class ExitLog:
         except OSError as error:
             raise _unwritten(self._path, error) from error
 
-    def _read(self, lines: list[bytes], header: _Header) -> None:
+    def _read(self, lines: Sequence[bytes], header: _Header) -> None:
         try:
             found = _Header.model_validate_json(lines[0])
             runs = [_RUN.validate_json(line) for line in lines[1:]]

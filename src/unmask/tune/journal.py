@@ -1,15 +1,15 @@
 """The journal of a curve run: a line of settings, then a line a measurement, so that a killed run goes on exactly."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import IO, Literal
+from typing import Literal
 
-import orjson
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from unmask.tune.errors import CurveFileError, CurveRunError, ResumeError
+from unmask.tune.line_file import Pen, go_on, read_lines
 from unmask.tune.origin import Origin
 from unmask.tune.record import CurveRecord
 from unmask.tune.settings import CurveSettings
@@ -63,25 +63,21 @@ def read_journal(path: Path) -> Journal | None:
         CurveFileError: it cannot be read, is damaged, or is something else.
     """
     try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return None
+        lines = read_lines(path)
     except OSError as error:
         raise CurveFileError(f"cannot read {str(path)!r}: {error}") from error
-    size = data.rfind(b"\n") + 1
-    lines = data[:size].splitlines()
-    if not lines:
+    if not lines.whole:
         return None
     try:
-        header = _Header.model_validate_json(lines[0])
+        header = _Header.model_validate_json(lines.whole[0])
     except ValidationError as error:
         raise CurveFileError(f"{str(path)!r} is no journal of a curve run: {_reason(error)}") from error
     return Journal(
         settings=header.settings,
         origin=header.origin,
-        records=_records(path, lines[1:]),
-        size=size,
-        torn=size < len(data),
+        records=_records(path, lines.whole[1:]),
+        size=lines.size,
+        torn=lines.torn,
     )
 
 
@@ -105,40 +101,23 @@ def check_resumable(journal: Journal, settings: CurveSettings, origin: Origin) -
 
 
 @contextmanager
-def write_journal(path: Path, journal: Journal | None, settings: CurveSettings, origin: Origin) -> Iterator["Pen"]:
+def write_journal(path: Path, journal: Journal | None, settings: CurveSettings, origin: Origin) -> Iterator[Pen]:
     """Open a journal to go on with, or a new one.
 
     Raises:
         CurveRunError: it cannot be written.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("wb" if journal is None else "r+b", buffering=0) as file:
-            if journal is None:
-                header = {"format": FORMAT, "settings": settings, "origin": origin}
-                file.write(orjson.dumps(header) + b"\n")
-            else:
-                file.truncate(journal.size)
-                file.seek(journal.size)
-            yield Pen(file)
+        header = {"format": FORMAT, "settings": settings, "origin": origin}
+        with go_on(path, 0 if journal is None else journal.size, header) as pen:
+            yield pen
     except OSError as error:
         raise CurveRunError(
             f"cannot write {str(path)!r}: {error}; free some space or name another --folder, then go on with --resume"
         ) from error
 
 
-class Pen:
-    """Appends to a journal, each line in one write that outlives the process."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-
-    def note(self, record: CurveRecord) -> None:
-        """Append a measurement."""
-        self._file.write(orjson.dumps(record) + b"\n")
-
-
-def _records(path: Path, lines: list[bytes]) -> tuple[CurveRecord, ...]:
+def _records(path: Path, lines: Sequence[bytes]) -> tuple[CurveRecord, ...]:
     records: dict[tuple[str, str, int], CurveRecord] = {}
     for number, line in enumerate(lines, start=2):
         try:

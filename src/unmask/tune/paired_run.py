@@ -5,7 +5,6 @@ and once more where the policy has an exit rule for it, to its whole budget with
 rule observing: only so is it known whether an exit is wrong where the full run is right.
 """
 
-import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -19,6 +18,7 @@ from unmask.control.sources import ActivePolicy, Estimator
 from unmask.tasks.item import Item, Split
 from unmask.tasks.registry import all_tasks
 from unmask.tune.errors import CurveRunError
+from unmask.tune.in_flight import run_in_flight
 from unmask.types import ExitAction, ExitPlan, Outcome
 
 
@@ -102,14 +102,12 @@ async def run_paired(
         CurveRunError: the backend failed a request.
         UnmaskError: it refused one.
     """
+
+    async def work(job: _Job) -> None:
+        note(await _measured(backend, model, sides[job.arm], job))
+
     jobs = (job for job in _jobs(settings, items) if (job.arm, job.item.task, job.item.digest) not in done)
-    try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(settings.in_flight):
-                group.create_task(_work(backend, model, sides, jobs, note))
-    except BaseExceptionGroup as failures:
-        # Whichever was first has ended the others.
-        raise failures.exceptions[0] from failures
+    await run_in_flight(jobs, work, settings.in_flight)
 
 
 def _jobs(settings: PairedSettings, items: Mapping[str, Sequence[Item]]) -> Iterator[_Job]:
@@ -119,31 +117,22 @@ def _jobs(settings: PairedSettings, items: Mapping[str, Sequence[Item]]) -> Iter
             yield from (_Job(arm=arm, item=items[task][place]) for arm in order)
 
 
-async def _work(
-    backend: Backend,
-    model: ModelInfo,
-    sides: Mapping[Arm, Side],
-    jobs: Iterator[_Job],
-    note: Callable[[PairedRecord], None],
-) -> None:
-    for job in jobs:
-        request, given = admitted(model, sides[job.arm], job.item, tenant=f"recalibrate-{job.arm}")
-        generation = _completed(job, await backend.generate(request))
-        misjudged = None
-        if given.exit is not None:
-            observing = replace(request, exit=ExitPlan(rule=given.exit.rule, action=ExitAction.OBSERVE))
-            misjudged = _misjudged(job.item, _completed(job, await backend.generate(observing)))
-        note(
-            PairedRecord(
-                arm=job.arm,
-                task=job.item.task,
-                item=job.item.digest,
-                steps=generation.usage.steps_used,
-                seconds=generation.timing.finished - generation.timing.started,
-                correct=_passes(job.item, generation.text),
-                misjudged=misjudged,
-            )
-        )
+async def _measured(backend: Backend, model: ModelInfo, side: Side, job: _Job) -> PairedRecord:
+    request, given = admitted(model, side, job.item, tenant=f"recalibrate-{job.arm}")
+    generation = _completed(job, await backend.generate(request))
+    misjudged = None
+    if given.exit is not None:
+        observing = replace(request, exit=ExitPlan(rule=given.exit.rule, action=ExitAction.OBSERVE))
+        misjudged = _misjudged(job.item, _completed(job, await backend.generate(observing)))
+    return PairedRecord(
+        arm=job.arm,
+        task=job.item.task,
+        item=job.item.digest,
+        steps=generation.usage.steps_used,
+        seconds=generation.timing.finished - generation.timing.started,
+        correct=_passes(job.item, generation.text),
+        misjudged=misjudged,
+    )
 
 
 def admitted(model: ModelInfo, side: Side, item: Item, *, tenant: str) -> tuple[Request, Assignment]:
