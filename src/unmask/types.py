@@ -35,6 +35,10 @@ class Precision(StrEnum):
     BFLOAT16 = "bfloat16"
 
 
+LOW_CONFIDENCE_WINDOW = 5
+"""So narrow that a canvas is filled nearly in reading order, which the surest positions alone spoil."""
+
+
 class StrategyName(StrEnum):
     """Which positions a denoise step reveals; each is described where it is implemented."""
 
@@ -94,14 +98,24 @@ class FinalityModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrategyChoice:
-    """A strategy and its threshold; ``None`` is the strategy's own default.
+    """A strategy with its threshold and window; ``None`` is the strategy's own default.
 
-    ``finality`` is what `StrategyName.FINALITY` goes by, and nothing else reads it.
+    Attributes:
+        window: how many positions, the leftmost candidates, a step chooses among; more where its quota asks for more.
+        finality: what `StrategyName.FINALITY` goes by, and nothing else reads it.
     """
 
     name: StrategyName = StrategyName.LOW_CONFIDENCE
     threshold: float | None = None
+    window: int | None = None
     finality: FinalityModel | None = None
+
+    @property
+    def effective_window(self) -> int | None:
+        """How many candidates it chooses among; ``None``: all, as the papers have it."""
+        if self.window is None and self.name is StrategyName.LOW_CONFIDENCE:
+            return LOW_CONFIDENCE_WINDOW
+        return self.window
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,14 +56,17 @@ def theirs(scheduler: Any, length: int, steps: int, threshold: float) -> tuple[l
 
 
 def ours(length: int, steps: int, threshold: float | None) -> tuple[list[int], int]:
-    """Return the canvas the engine makes of the same weights, and how many steps it took."""
+    """Return the canvas the engine makes of the same weights, and how many steps it took.
+
+    The scheduler has no window, so there is none here.
+    """
     settings = SchedSettings(pages=16, page_size=16)
     submission = make_submission(
         PROMPT,
         max_tokens=length,
         canvas_length=length,
         max_steps=steps,
-        strategy=StrategyChoice(threshold=threshold),
+        strategy=StrategyChoice(threshold=threshold, window=length),
     )
     core = make_core(make_engine(NETWORK, settings, ADAPTER), settings, adapter=ADAPTER)
     (sequence,) = run_all(core, [submission])

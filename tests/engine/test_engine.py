@@ -1,5 +1,6 @@
 """A tick of the engine: which positions are decided, when a canvas is finished, and what is recorded."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,32 @@ def test_the_quota_stops_at_the_drafts_end() -> None:
 
     assert result.tokens == (MASK, END) + (MASK,) * 6
     assert not result.finished
+
+
+def test_a_window_holds_the_leftmost_candidates() -> None:
+    """The surest position lies outside the window, so the surest inside it is revealed."""
+    task = make_canvas_task([7, MASK, MASK, MASK, MASK], strategy=StrategyChoice(window=2))
+    result = denoise(task, [5, 5, 6, 7, 8], [0.0, 1.0, 2.0, 3.0, 9.0])
+
+    assert result.tokens == (7, MASK, 6, MASK, MASK)
+
+
+def test_a_quota_larger_than_the_window_is_kept() -> None:
+    """A budget too small for the window reveals its quota all the same, so that it is spent evenly."""
+    task = make_canvas_task([MASK] * 6, steps_left=2, strategy=StrategyChoice(window=1))
+    result = denoise(task, [5, 6, 7, 8, 9, 4], [0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
+
+    assert result.tokens == (5, 6, 7, MASK, MASK, MASK)
+
+
+@pytest.mark.parametrize("strategy", StrategyName)
+def test_every_strategy_keeps_to_its_window(strategy: StrategyName) -> None:
+    """Whatever a strategy reveals lies among the leftmost candidates that the window holds."""
+    choice = replace(make_choice(strategy, 0.0), window=3)
+    result = denoise(make_canvas_task([MASK] * 8, steps_left=8, strategy=choice), [5] * 8, [4.0] * 8)
+
+    assert result.tokens[3:] == (MASK,) * 5
+    assert result.tokens[:3] != (MASK,) * 3
 
 
 def test_a_canvas_has_converged_at_its_first_fixed_end() -> None:

@@ -68,6 +68,7 @@ _SHARED: Mapping[str, Rule] = {
     "diffusion.canvas_length": _CANVAS,
     "diffusion.strategy": Rule(", ".join(NAMED_STRATEGIES), "Leave it out for the model's default."),
     "diffusion.threshold": Rule("a number, at least 0", "Leave it out for the strategy's own."),
+    "diffusion.window": Rule("a whole number, at least 1", "Leave it out for the strategy's own."),
     "diffusion.task": Rule("the name of a task type", "Leave it out, or ask /v1/models for the names."),
     "diffusion.service_class": Rule("the name of a service class", "Leave it out, or ask /v1/models for the names."),
     "diffusion.early_exit": _TRUTH,

@@ -151,6 +151,11 @@ class DiffusionOptions(Strict):
         description="Threshold of the strategy: a probability, or for `entropy_bound` and `prophet` a number of "
         "nats. By default the strategy's own.",
     )
+    window: Positive | None = Field(
+        default=None,
+        description="How many positions, the leftmost open ones, a step chooses among; the canvas length, or more, is "
+        "all. By default 5 for `low_confidence`, and all for the others.",
+    )
     task: _Name | None = Field(
         default=None,
         description="Task type of the request: one of the model's `tasks`, or of its policy. By default it is told "

@@ -181,7 +181,7 @@ def _asked(options: DiffusionOptions, steps: AskedBudget) -> Asked:
         task=options.task,
         service_class=options.service_class,
         bucket=steps.bucket,
-        has_strategy=options.strategy is not None or options.threshold is not None,
+        has_strategy=any(given is not None for given in (options.strategy, options.threshold, options.window)),
         early_exit=options.early_exit is not False,
     )
     return (
@@ -193,7 +193,7 @@ def _strategy(options: DiffusionOptions) -> StrategyChoice:
     name, threshold = options.strategy or StrategyChoice().name, options.threshold
     if threshold is not None and threshold > 1 and name.has_bounded_threshold:
         raise InvalidRequestError("diffusion.threshold", threshold, "0 to 1", f"With {name} it is a probability.")
-    return StrategyChoice(name=name, threshold=threshold)
+    return StrategyChoice(name=name, threshold=threshold, window=options.window)
 
 
 def _answer_format(asked: ResponseFormat | None) -> AnswerFormat | None:

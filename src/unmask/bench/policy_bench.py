@@ -206,7 +206,9 @@ def _settled_figures(settled: Settled) -> list[Figure]:
             Figure(
                 name=f"{choice.rule}.{task}.threshold",
                 value=setup.strategy.threshold or 0.0,
-                note=f"up to {setup.max_steps} steps, of {choice.tried} settings"
+                note=f"up to {setup.max_steps} steps, "
+                + ("" if setup.strategy.window is None else f"in a window of {setup.strategy.window}, ")
+                + f"of {choice.tried} settings"
                 + ("" if choice.meets else "; none keeps the constraint on the tuning items"),
             )
             for choice in settled.choices

@@ -10,13 +10,15 @@ from unmask.bench.policy_items import MARGIN, TYPE_MARGIN
 from unmask.bench.trial import Setup
 from unmask.bench.tuning_run import Tuned
 from unmask.stats import Interval, IntervalResult, paired_difference
-from unmask.types import StrategyChoice, StrategyName
+from unmask.types import LOW_CONFIDENCE_WINDOW, StrategyChoice, StrategyName
 
-_PROBABILITIES = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.97, 0.98, 0.99)
-_NATS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0, 1.5)
-_GAPS = (0.5, 1.0, 2.5, 4.0, 6.0)
-_PROPHET_SHARES = (4, 2, 1)
-"""Prophet's quotas depend on its budget, so that it is tried at a quarter, a half and all of the largest."""
+_PROBABILITIES = (0.7, 0.8, 0.9, 0.95, 0.98, 0.99)
+_NATS = (0.01, 0.05, 0.1, 0.2, 0.4, 0.8)
+_GAPS = (1.0, 2.5, 5.0)
+_PROPHET_SHARES = (2, 1)
+"""Prophet's quotas depend on its budget, so that it is tried at a half and all of the largest."""
+_WINDOWS = (None, LOW_CONFIDENCE_WINDOW)
+"""A rule is tried as it was published, and with the window of the fixed budgets that it is compared with."""
 RULES = (
     StrategyName.CONFIDENCE_THRESHOLD,
     StrategyName.ENTROPY_BOUND,
@@ -51,7 +53,7 @@ class Choice:
 
 
 def settings_of(rule: StrategyName, most: int, *, few: bool = False) -> tuple[Setup, ...]:
-    """Return the settings that a rule is tried at, up to ``most`` steps a canvas: two if ``few``, else 12 or more."""
+    """Return the settings that a rule is tried at, up to ``most`` steps a canvas: four if ``few``, else 12."""
     if rule is StrategyName.PROPHET:
         budgets = [max(1, most // share) for share in _PROPHET_SHARES]
         pairs = [(gap, budget) for gap in _GAPS for budget in budgets]
@@ -59,14 +61,17 @@ def settings_of(rule: StrategyName, most: int, *, few: bool = False) -> tuple[Se
         pairs = [(bound, most) for bound in (_NATS if rule is StrategyName.ENTROPY_BOUND else _PROBABILITIES)]
     chosen = (pairs[len(pairs) // 2], pairs[-1]) if few else pairs
     return tuple(
-        Setup(max_steps=budget, strategy=StrategyChoice(name=rule, threshold=bound)) for bound, budget in chosen
+        Setup(max_steps=budget, strategy=StrategyChoice(name=rule, threshold=bound, window=window))
+        for bound, budget in chosen
+        for window in _WINDOWS
     )
 
 
 def label_of(setup: Setup) -> str:
     """Name a setting without anything learnt and without exit, for a journal."""
     bound = "" if setup.strategy.threshold is None else f"@{setup.strategy.threshold:g}"
-    return f"{setup.strategy.name}{bound}/{setup.max_steps}"
+    window = "" if setup.strategy.window is None else f" window {setup.strategy.window}"
+    return f"{setup.strategy.name}{bound}{window}/{setup.max_steps}"
 
 
 def choose(

@@ -58,7 +58,7 @@ async def _measure(args: argparse.Namespace, folder: Path, tools: Tools) -> Curv
 def strategy_of(args: argparse.Namespace) -> StrategyChoice:
     """Return the strategy that options name."""
     strategy = StrategyChoice() if args.strategy is None else StrategyChoice(name=StrategyName(args.strategy))
-    return StrategyChoice(name=strategy.name, threshold=args.threshold)
+    return StrategyChoice(name=strategy.name, threshold=args.threshold, window=args.window)
 
 
 async def measure_curves(

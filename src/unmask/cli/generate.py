@@ -16,7 +16,7 @@ from unmask.errors import UnknownModelError
 from unmask.tasks.item import CheckResult
 from unmask.types import Mode, Outcome, Precision, Sampling, StepBudget, StrategyChoice, StrategyName
 
-DIFFUSION_ONLY = ("steps", "total_steps", "canvas_length", "strategy", "threshold")
+DIFFUSION_ONLY = ("steps", "total_steps", "canvas_length", "strategy", "threshold", "window")
 OUT_OF_DOMAIN = (
     "note: this prompt is of no task type that the demonstration model knows, so expect no sense; "
     "unmask examples lists prompts it knows"
@@ -105,7 +105,7 @@ def _request(args: argparse.Namespace, prompt: Prompt, model: ModelInfo) -> Requ
         max_tokens=args.max_tokens,
         budget=budget,
         canvas_length=args.canvas_length,
-        strategy=StrategyChoice(name=strategy.name, threshold=args.threshold),
+        strategy=StrategyChoice(name=strategy.name, threshold=args.threshold, window=args.window),
         sampling=Sampling(
             temperature=default.temperature if args.temperature is None else args.temperature,
             top_p=default.top_p if args.top_p is None else args.top_p,

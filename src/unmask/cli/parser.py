@@ -86,6 +86,7 @@ def _add_generate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
         help="which positions a step reveals (default low_confidence)",
     )
     drawing.add_argument("--threshold", type=number(0), metavar="X", help="the strategy's threshold")
+    drawing.add_argument("--window", type=whole(1), metavar="N", help="open positions that it chooses among")
     drawing.add_argument("--temperature", type=number(0, 2), metavar="X", help="0, the default, takes the likeliest")
     drawing.add_argument("--top-p", type=number(0, 1), metavar="X", help="draw from the likeliest tokens only")
     drawing.add_argument("--seed", type=whole(), default=0, metavar="N", help="of drawing and of --task (default 0)")
@@ -198,6 +199,7 @@ def _add_curve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--strategy", choices=[name.value for name in NAMED_STRATEGIES], help="which positions a step reveals"
     )
     curve.add_argument("--threshold", type=number(0), metavar="X", help="the strategy's threshold")
+    curve.add_argument("--window", type=whole(1), metavar="N", help="open positions that it chooses among")
     curve.add_argument("--canvas-length", type=whole(1), metavar="N", help="tokens of a canvas")
     curve.add_argument(
         "--in-flight", type=whole(1), default=16, metavar="N", help="requests that run at the same time (default 16)"

@@ -150,7 +150,9 @@ def _classes(policy: Policy) -> Table:
 def _strategy(strategy: StrategyChoice | None) -> str:
     if strategy is None:
         return "the request's"
-    return strategy.name if strategy.threshold is None else f"{strategy.name} {strategy.threshold:g}"
+    threshold = "" if strategy.threshold is None else f" {strategy.threshold:g}"
+    window = "" if strategy.window is None else f", window {strategy.window}"
+    return f"{strategy.name}{threshold}{window}"
 
 
 def _exits(policy: Policy) -> Table:

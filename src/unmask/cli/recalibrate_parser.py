@@ -41,6 +41,7 @@ def add_recalibrate_options(recalibrate: argparse.ArgumentParser) -> None:
         help="which positions a step reveals (default: the active policy's, where its task types agree)",
     )
     measure.add_argument("--threshold", type=number(0), metavar="X", help="the strategy's threshold")
+    measure.add_argument("--window", type=whole(1), metavar="N", help="open positions that it chooses among")
     measure.add_argument(
         "--in-flight", type=whole(1), default=16, metavar="N", help="requests that run at the same time (default 16)"
     )

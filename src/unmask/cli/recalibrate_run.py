@@ -198,7 +198,8 @@ async def _curves(work: _Work, backend: Backend, split: Split) -> CurveSet:
 def _strategy(work: _Work) -> StrategyChoice:
     """Return the strategy asked for; else the old policy's, where its task types agree on one that can be measured."""
     old = work.old.policy
-    if work.args.strategy is not None or work.args.threshold is not None or old is None:
+    args = work.args
+    if old is None or any(given is not None for given in (args.strategy, args.threshold, args.window)):
         return strategy_of(work.args)
     found = {task.strategy for task in old.tasks if task.strategy is not None and task.finality is None}
     return found.pop() if len(found) == 1 else StrategyChoice()

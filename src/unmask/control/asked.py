@@ -19,7 +19,7 @@ class Asked:
         service_class: name of a service class.
         max_steps: steps of a canvas, under the name ``max_steps_field``.
         bucket: budget tier, asked for in place of steps.
-        has_strategy: whether the request's strategy, or its threshold, is the client's.
+        has_strategy: whether the request's strategy, its threshold or its window is the client's.
         early_exit: whether the answer may stop before its budget is spent.
     """
 

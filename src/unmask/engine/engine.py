@@ -154,12 +154,17 @@ class Engine:
         horizon = self._horizon(draft, task.limit)
         candidates = is_open.copy()
         candidates[horizon:] = False
+        quota = -(-int(candidates.sum()) // task.steps_left)
+        window = task.strategy.effective_window
+        if window is not None:
+            candidates &= np.cumsum(candidates) <= max(window, quota)
         frozen = np.zeros_like(is_open)
         frozen[list(task.frozen)] = True
         return CanvasView(
             tokens=before,
             open=is_open,
             candidates=candidates,
+            quota=quota,
             frozen=frozen,
             step=task.step,
             steps_left=task.steps_left,

@@ -22,6 +22,7 @@ def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...])
         raise InvalidRequestError("diffusion.canvas_length", canvas_length, allowed, "Leave it out for the default.")
     _check_sampling(request)
     _check_threshold(request.strategy)
+    _check_window(request.strategy)
     _check_finality(request.strategy)
     if request.exit is not None:
         _check_exit(request.exit, request.mode)
@@ -150,6 +151,11 @@ def _check_threshold(strategy: StrategyChoice) -> None:
         raise InvalidRequestError("diffusion.threshold", threshold, "0 or more", "Leave it out for the default.")
     if threshold > 1 and name.has_bounded_threshold:
         raise InvalidRequestError("diffusion.threshold", threshold, "0 to 1", f"With {name} it is a probability.")
+
+
+def _check_window(strategy: StrategyChoice) -> None:
+    if strategy.window is not None and strategy.window < 1:
+        raise InvalidRequestError("diffusion.window", strategy.window, "1 or more", "Leave it out for the default.")
 
 
 def _check_finality(strategy: StrategyChoice) -> None:

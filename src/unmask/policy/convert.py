@@ -55,7 +55,9 @@ def _task(name: str, document: TaskDocument) -> TaskPolicy:
         floor=document.floor,
         default=document.default,
         ceiling=document.ceiling,
-        strategy=None if strategy is None else StrategyChoice(name=strategy.name, threshold=strategy.threshold),
+        strategy=None
+        if strategy is None
+        else StrategyChoice(name=strategy.name, threshold=strategy.threshold, window=strategy.window),
         finality=document.finality,
         exit=None if document.exit is None else exit_from(document.exit),
         alpha=document.alpha,
@@ -98,7 +100,9 @@ def _raw_task(task: TaskPolicy) -> dict[str, object]:
     strategy, found = task.strategy, task.exit
     return {
         **_without(task, "task"),
-        "strategy": None if strategy is None else {"name": strategy.name, "threshold": strategy.threshold},
+        "strategy": None
+        if strategy is None
+        else {"name": strategy.name, "threshold": strategy.threshold, "window": strategy.window},
         "exit": None if found is None else raw_exit(found),
     }
 

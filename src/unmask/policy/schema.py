@@ -66,6 +66,10 @@ class StrategyDocument(Document):
         default=None,
         description="Its threshold, at most 1 where it is a probability. Left out: the strategy's own default.",
     )
+    window: Steps | None = Field(
+        default=None,
+        description="How many of the leftmost open positions a step chooses among. Left out: the strategy's own.",
+    )
 
 
 class TaskDocument(Document):

@@ -113,7 +113,11 @@ def difficulty_report(run: DifficultyRun) -> dict[str, object]:
         "model": runs.model,
         "model_digest": runs.model_digest,
         "estimator": run.estimator.digest,
-        "strategy": {"name": runs.strategy.name, "threshold": runs.strategy.threshold},
+        "strategy": {
+            "name": runs.strategy.name,
+            "threshold": runs.strategy.threshold,
+            "window": runs.strategy.window,
+        },
         "canvas_length": runs.canvas_length,
         "seed": run.seed,
         "buckets": {bucket.bucket.value: bucket.max_steps for bucket in run.plan.buckets},

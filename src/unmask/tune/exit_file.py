@@ -153,7 +153,9 @@ def read_exits(path: Path, *, model: str, model_digest: str) -> Extras:
         strategies=MappingProxyType(
             {
                 task: TunedStrategy(
-                    strategy=StrategyChoice(name=found.strategy.name, threshold=found.strategy.threshold),
+                    strategy=StrategyChoice(
+                        name=found.strategy.name, threshold=found.strategy.threshold, window=found.strategy.window
+                    ),
                     finality=found.finality,
                 )
                 for task, found in document.tasks.items()
@@ -206,7 +208,7 @@ def _task(found: TunedExit, finality: str | None) -> TaskExitDocument:
     strategy = found.strategy
     return TaskExitDocument(
         ceiling=found.ceiling,
-        strategy=StrategyDocument(name=strategy.name, threshold=strategy.threshold),
+        strategy=StrategyDocument(name=strategy.name, threshold=strategy.threshold, window=strategy.window),
         finality=finality if strategy.name.needs_model else None,
         exit=ExitDocument.model_validate(raw_exit(found.exit)),
         candidates=_candidates(found),

@@ -47,10 +47,11 @@ class Setting:
 def families(finality: FinalityModel | None) -> tuple[tuple[StrategyChoice, ...], ...]:
     """Return strategies that differ in their threshold alone, the fewest steps first.
 
-    With a finality model its strategy comes first, and confidence has the few trials.
+    The first family, low confidence in its window, spends a small budget evenly; the second goes by confidence over
+    the whole canvas. With a finality model its strategy comes first, and low confidence has the few trials.
     """
-    confidence, steady = StrategyName.CONFIDENCE_THRESHOLD, StrategyName.LOW_CONFIDENCE
-    first, second = (confidence, steady) if finality is None else (StrategyName.FINALITY, confidence)
+    steady, free = StrategyName.LOW_CONFIDENCE, StrategyName.CONFIDENCE_THRESHOLD
+    first, second = (steady, free) if finality is None else (StrategyName.FINALITY, steady)
     return (
         tuple(StrategyChoice(name=first, threshold=bound, finality=finality) for bound in THRESHOLDS),
         tuple(StrategyChoice(name=second, threshold=bound) for bound in FEW_THRESHOLDS),
@@ -64,9 +65,11 @@ def careful_rule(ceiling: int) -> ExitRule:
 
 def rules(ceiling: int, learned: LearnedExit | None) -> Mapping[str, ExitRule]:
     """Return the exit rules that are tried, by name, each of at least two kinds of signal."""
-    formatted = {ProgressSignal.FORMAT: 1.0, ProgressSignal.CONFIDENCE_MIN: 0.5}
-    settled = {ProgressSignal.FLIPS: 0.0, ProgressSignal.CONFIDENCE_MIN: 0.8}
-    found = {"format": _rule(formatted, 1, ceiling), "patient": _rule(settled, 2, ceiling)}
+    formatted, settled = {ProgressSignal.FORMAT: 1.0}, {ProgressSignal.FLIPS: 0.0, ProgressSignal.CONFIDENCE_MIN: 0.8}
+    found = {
+        "format": _rule(formatted | {ProgressSignal.CONFIDENCE_MIN: 0.5}, 1, ceiling),
+        "bold": _rule(formatted | {ProgressSignal.CONFIDENCE_MIN: 0.1}, 1, ceiling),
+    }
     if learned is None:
         return found | {"settled": _rule(settled | {ProgressSignal.KL: 0.1}, 1, ceiling)}
     return found | {"learned": ExitRule(learned=learned)}

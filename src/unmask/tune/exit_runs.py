@@ -133,8 +133,9 @@ def run_key(item: Item, budget: int, strategy: StrategyChoice, rule: ExitRule | 
 def strategy_name(strategy: StrategyChoice) -> str:
     """Return a strategy as people write it, the version of what it has learnt included."""
     threshold = "" if strategy.threshold is None else f" {strategy.threshold:g}"
+    window = "" if strategy.window is None else f" window {strategy.window}"
     version = "" if strategy.finality is None else f" ({strategy.finality.version})"
-    return f"{strategy.name}{threshold}{version}"
+    return f"{strategy.name}{threshold}{window}{version}"
 
 
 def rule_digest(rule: ExitRule) -> str:

@@ -85,7 +85,11 @@ def recalibration_json(found: Recalibration) -> dict[str, object]:
         "origin": asdict(found.origin),
         "curves": {
             **asdict(curves),
-            "strategy": {"name": curves.strategy.name, "threshold": curves.strategy.threshold},
+            "strategy": {
+                "name": curves.strategy.name,
+                "threshold": curves.strategy.threshold,
+                "window": curves.strategy.window,
+            },
         },
         "sources": [asdict(source) for source in found.sources],
         "service_class": found.service_class,

@@ -92,7 +92,7 @@ def report_json(curves: CurveSet, reports: tuple[CurveReport, ...]) -> dict[str,
     return {
         "settings": {
             **asdict(curves.settings),
-            "strategy": {"name": strategy.name, "threshold": strategy.threshold},
+            "strategy": {"name": strategy.name, "threshold": strategy.threshold, "window": strategy.window},
         },
         "origin": asdict(curves.origin),
         "curves": [_curve_json(report) for report in reports],

@@ -16,10 +16,12 @@ def view(tokens: Sequence[int], *, step: int = 0, steps_left: int = 4, until: in
     ids = np.array(tokens, dtype=np.int64)
     is_open = ids == MASK
     horizon = len(ids) if until is None else until
+    candidates = is_open & (np.arange(len(ids)) < horizon)
     return CanvasView(
         tokens=ids,
         open=is_open,
-        candidates=is_open & (np.arange(len(ids)) < horizon),
+        candidates=candidates,
+        quota=-(-int(candidates.sum()) // steps_left),
         frozen=np.zeros(len(ids), dtype=np.bool_),
         step=step,
         steps_left=steps_left,

@@ -1,5 +1,7 @@
 """Strategies by name."""
 
+from dataclasses import replace
+
 import pytest
 
 from unmask.engine.strategies.confidence_threshold import ConfidenceThreshold
@@ -12,7 +14,7 @@ from unmask.engine.strategies.registry import make_strategy
 from unmask.engine.strategies.remask import Remask
 from unmask.errors import InvalidRequestError
 from unmask.testing.learned import make_choice, make_finality_model
-from unmask.types import StrategyChoice, StrategyName
+from unmask.types import LOW_CONFIDENCE_WINDOW, StrategyChoice, StrategyName
 
 EXPECTED = {
     StrategyName.LOW_CONFIDENCE: (LowConfidence(), LowConfidence(threshold=0.3)),
@@ -42,3 +44,12 @@ def test_what_goes_by_something_learnt_needs_it() -> None:
     with pytest.raises(InvalidRequestError, match="a finality model") as caught:
         make_strategy(StrategyChoice(name=StrategyName.FINALITY))
     assert caught.value.param == "strategy.finality"
+
+
+@pytest.mark.parametrize("name", StrategyName)
+def test_a_window_is_the_default_of_low_confidence_alone(name: StrategyName) -> None:
+    """Without a window the other strategies choose among all candidates; one that is asked for holds for each."""
+    by_default = LOW_CONFIDENCE_WINDOW if name is StrategyName.LOW_CONFIDENCE else None
+
+    assert make_choice(name).effective_window == by_default
+    assert replace(make_choice(name), window=3).effective_window == 3

@@ -16,7 +16,9 @@ class CanvasView:
     Attributes:
         tokens: ids, the mask id where open, ``[length]``.
         open: positions that are masked.
-        candidates: open positions up to the draft's first end token: what a step may usefully reveal.
+        candidates: what a step may reveal: the leftmost open positions up to the draft's first end token, as many as
+            the choice's window holds or the quota asks for.
+        quota: an even share, for each step left, of what is open up to the draft's first end token, rounded up.
         frozen: positions that are never reopened.
         step: steps taken so far.
         steps_left: steps left, this one included; never 1: the engine fills the last step itself.
@@ -27,6 +29,7 @@ class CanvasView:
     tokens: Ints
     open: Flags
     candidates: Flags
+    quota: int
     frozen: Flags
     step: int
     steps_left: int

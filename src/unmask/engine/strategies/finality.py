@@ -47,10 +47,10 @@ class Finality:
             end=canvas.end,
         )
         scores = np.full(len(draft), -np.inf)
-        scores[canvas.candidates] = score(self.model, features(sight))
-        quota = -(-int(canvas.candidates.sum()) // canvas.steps_left)
+        in_sight = canvas.open & (np.arange(len(draft)) < canvas.horizon)
+        scores[in_sight] = score(self.model, features(sight))
         revealed = canvas.candidates & (scores >= least_score(self.threshold))
-        revealed |= most_confident(scores, canvas.candidates, quota)
+        revealed |= most_confident(scores, canvas.candidates, canvas.quota)
         return Update(revealed=revealed, state=FinalityState(draft=draft, age=age))
 
 

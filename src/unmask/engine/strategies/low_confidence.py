@@ -19,8 +19,7 @@ class LowConfidence:
 
     def step(self, canvas: CanvasView, signals: Signals, state: object) -> Update:
         """Reveal the larger of quota and threshold set."""
-        quota = -(-int(canvas.candidates.sum()) // canvas.steps_left)
-        revealed = most_confident(signals.confidence, canvas.candidates, quota)
+        revealed = most_confident(signals.confidence, canvas.candidates, canvas.quota)
         if self.threshold is not None:
             revealed |= canvas.candidates & (signals.probability > self.threshold)
         return Update(revealed=revealed, state=state)
