@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from tests.cli.terminal import type_in
+from tests.tune.test_exit_file import tuned
 from unmask.app.local import local_backend
 from unmask.backend import Request
 from unmask.cli.entry import run
@@ -15,8 +16,10 @@ from unmask.cli.tools import Tools
 from unmask.tasks.item import Split
 from unmask.testing.fake_backend import FakeBackend
 from unmask.tune.curve_file import read_curves
+from unmask.tune.exit_file import write_exits
 from unmask.tune.items import draw_items
 from unmask.tune.run import CURVES, JOURNAL
+from unmask.types import StrategyChoice
 
 ANSWERS = {item.messages: item.answer for item in draw_items("sort", 5, 0)}
 
@@ -66,10 +69,28 @@ def test_json_is_one_object(tmp_path: Path) -> None:
     )
     value = json.loads(ended.out)
 
-    assert value["settings"]["strategy"] == {"name": "klass", "threshold": 0.01}
+    assert value["settings"]["strategy"] == {"name": "klass", "threshold": 0.01, "window": None}
     assert value["settings"]["grid"] == [1, 2, 3, 4, 6, 8, 12, 16]
     assert value["origin"]["machine"]
     assert [point["quality"]["value"] for point in value["curves"][0]["points"]] == [0, 0, 0, 1, 1, 1, 1, 1]
+
+
+def test_each_task_type_may_have_the_strategy_of_its_exit(tmp_path: Path) -> None:
+    """What exits were tuned with is what requests ask for; a strategy that reads something learnt is refused by name."""
+    plain, learned = tmp_path / "plain.json", tmp_path / "learned.json"
+    found = tuned(tmp_path / "runs", with_finality=False)
+    write_exits(plain, found)
+    write_exits(learned, tuned(tmp_path / "learned-runs"))
+    backend = FakeBackend(answer)
+    argv = ("curve", "--task", "sort", "--items", "5", "--grid", "1,16", "--folder", str(tmp_path / "kept"), "--json")
+    ended = type_in(*argv, "--exits", str(plain), backend=backend)
+    refused = type_in(*argv, "--exits", str(learned), backend=FakeBackend(answer))
+
+    assert ended.code == 0, ended.err
+    assert found.tasks[0].strategy != StrategyChoice()
+    assert {request.strategy for request in backend.requests} == {found.tasks[0].strategy}
+    assert json.loads(ended.out)["settings"]["own"]["sort"]["name"] == found.tasks[0].strategy.name
+    assert (refused.code, "sort" in refused.err) == (2, True)
 
 
 def test_a_run_goes_on_with_resume_only(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from unmask.testing.curves import make_curves, make_shares
 from unmask.tune.carry import carried, carried_exits, carried_start
 from unmask.tune.propose import propose
 from unmask.tune.start import Start
+from unmask.tune.task_strategy import TaskStrategy
 from unmask.types import StrategyChoice, StrategyName
 
 CURVES = make_curves(make_shares((0.1, 0.5, 0.8, 0.9, 0.97), grid=(1, 2, 4, 8, 16), items=300))
@@ -52,12 +53,15 @@ def test_without_an_old_policy_nothing_changes() -> None:
     """The first one starts where proposals start."""
     assert carried(PROPOSAL, None) == PROPOSAL
     assert carried_start(None) == Start()
-    assert carried_exits(None, StrategyChoice(), ("sort",)) == {}
+    assert carried_exits(None, CURVES.settings) == {}
 
 
 def test_exits_are_kept_where_they_fit() -> None:
     """Of measured task types, with the strategy that they were tuned for; an alarmed one only observes."""
-    assert carried_exits(OLD, StrategyChoice(), ("sort", "latin")) == {"sort": EXIT}
-    assert carried_exits(OLD, KLASS, ("sort",)) == {}
-    assert carried_exits(OLD, StrategyChoice(), ("latin",)) == {}
-    assert carried_exits(OLD, StrategyChoice(), ("sort",), ("sort",)) == {"sort": replace(EXIT, enabled=False)}
+    both = replace(CURVES.settings, tasks=("sort", "latin"))
+    own = replace(both, own=(TaskStrategy(task="sort", strategy=KLASS),))
+
+    assert carried_exits(OLD, both) == {"sort": EXIT}
+    assert carried_exits(OLD, own) == {}
+    assert carried_exits(OLD, replace(both, tasks=("latin",))) == {}
+    assert carried_exits(OLD, both, ("sort",)) == {"sort": replace(EXIT, enabled=False)}

@@ -15,11 +15,25 @@ from unmask.types import Bucket, StrategyChoice, StrategyName
 
 PART = estimator_content(model="tiny", model_digest="m", tasks={"sort": make_model(stump("digits", 10, 1.0, 3.0))})
 REPORT: dict[str, object] = {
-    "strategy": {"name": "klass", "threshold": 0.5},
     "buckets": {"XS": 2, "L": 16},
     "tasks": [
-        {"task": "sort", "floor": 2, "ceiling": 16, "alpha": 0.01, "shift": 0.5, "test": {"n": 3}},
-        {"task": "latin", "floor": 2, "ceiling": 16, "alpha": 0.01, "shift": None},
+        {
+            "task": "sort",
+            "strategy": {"name": "klass", "threshold": 0.5},
+            "floor": 2,
+            "ceiling": 16,
+            "alpha": 0.01,
+            "shift": 0.5,
+            "test": {"n": 3},
+        },
+        {
+            "task": "latin",
+            "strategy": {"name": "klass"},
+            "floor": 2,
+            "ceiling": 16,
+            "alpha": 0.01,
+            "shift": None,
+        },
     ],
 }
 
@@ -33,12 +47,14 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert found.estimator.tasks["sort"].difficulty(make_features(digits=20)).score == 3.0
     assert orjson.loads(found.part) == orjson.loads(PART)
     assert found.calibrated.digest == found.estimator.digest
-    assert found.calibrated.strategy == StrategyChoice(name=StrategyName.KLASS, threshold=0.5)
+    klass = StrategyChoice(name=StrategyName.KLASS, threshold=0.5)
     assert found.calibrated.buckets == (
         BucketSteps(bucket=Bucket.XS, max_steps=2),
         BucketSteps(bucket=Bucket.L, max_steps=16),
     )
-    assert found.calibrated.tasks == {"sort": CalibratedTask(shift=0.5, floor=2, ceiling=16, alpha=0.01)}
+    assert found.calibrated.tasks == {
+        "sort": CalibratedTask(strategy=klass, shift=0.5, floor=2, ceiling=16, alpha=0.01)
+    }
     assert found.report["buckets"] == REPORT["buckets"]
 
 

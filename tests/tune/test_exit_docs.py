@@ -31,6 +31,6 @@ def test_rules_are_those_of_the_code() -> None:
         for name, rule in {**rules(32, None), "careful": careful_rule(32)}.items()
     }
 
-    assert least == {"format": 0.5, "patient": 0.8, "settled": 0.8, "careful": 0.9}
+    assert least == {"format": 0.5, "bold": 0.1, "settled": 0.8, "careful": 0.9}
     assert all(f"`{name}`" in TEXT for name in (*rules(32, None), "learned"))
     assert "divergence of at most 0.01 nats" in TEXT

@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +18,7 @@ from unmask.tune.advise import advise
 from unmask.tune.curve import CurveSet
 from unmask.tune.errors import ForeignCurvesError, SplitError
 from unmask.tune.propose import Calibrated, CalibratedTask, Extras, Proposal, proposal_table, propose
+from unmask.tune.task_strategy import TaskStrategy
 from unmask.types import Bucket, ExitCondition, ExitRule, ProgressSignal, StrategyChoice, StrategyName
 
 GRID = (1, 2, 4, 8, 16)
@@ -35,15 +37,18 @@ EXIT = ExitPolicy(
 )
 
 
+KLASS = StrategyChoice(name=StrategyName.KLASS)
+
+
 def proposed(curves: CurveSet, extras: Extras | None = None) -> Proposal:
     """Return a proposal with the advice that its curves give."""
     return propose(curves, MODEL, advise(curves), extras)
 
 
-def calibrated(*, strategy: StrategyChoice = StrategyChoice(), **tasks: CalibratedTask) -> Calibrated:
+def calibrated(**tasks: CalibratedTask) -> Calibrated:
     """Return an estimator that is calibrated with a bucket for each point of the grid."""
     buckets = tuple(BucketSteps(bucket=bucket, max_steps=step) for bucket, step in zip(Bucket, GRID, strict=True))
-    return Calibrated(digest="feedface", model_digest=MODEL.digest, strategy=strategy, buckets=buckets, tasks=tasks)
+    return Calibrated(digest="feedface", model_digest=MODEL.digest, buckets=buckets, tasks=tasks)
 
 
 def budgets(policy: Policy, task: str) -> tuple[int, int, int]:
@@ -112,7 +117,7 @@ def test_adaptive_needs_advice_and_a_calibrated_estimator() -> None:
     curve = make_curve(row, row, row, row, "1" * count, grid=GRID)
     curves = make_curves(curve)
     entry = proposed(curves).policy.task("sort")
-    safe = CalibratedTask(shift=0.5, floor=entry.floor, ceiling=entry.ceiling, alpha=0.01)
+    safe = CalibratedTask(strategy=StrategyChoice(), shift=0.5, floor=entry.floor, ceiling=entry.ceiling, alpha=0.01)
 
     alone, other, both = (
         proposed(curves, extras).policy
@@ -131,17 +136,23 @@ def test_adaptive_needs_advice_and_a_calibrated_estimator() -> None:
         ({"alpha": 0.05}, "may lose 0.05"),
     ],
 )
-def test_a_shift_holds_for_what_it_was_calibrated_for(change: dict[str, int], reason: str) -> None:
+def test_a_shift_holds_for_what_it_was_calibrated_for(change: dict[str, Any], reason: str) -> None:
     """Other limits or a larger loss: the task type stays fixed, and the proposal says why."""
     count = 1000
     row = "".join("1" if place % 10 < 7 else "0" for place in range(count))
     curves = make_curves(make_curve(row, row, row, row, "1" * count, grid=GRID))
     entry = proposed(curves).policy.task("sort")
-    safe = CalibratedTask(shift=0.5, floor=entry.floor, ceiling=entry.ceiling, alpha=0.01)
+    safe = CalibratedTask(strategy=StrategyChoice(), shift=0.5, floor=entry.floor, ceiling=entry.ceiling, alpha=0.01)
     proposal = proposed(curves, Extras(difficulty=calibrated(sort=replace(safe, **change))))
-    other = proposed(curves, Extras(difficulty=calibrated(sort=safe, strategy=StrategyChoice(name=StrategyName.KLASS))))
+    other = proposed(curves, Extras(difficulty=calibrated(sort=replace(safe, strategy=KLASS))))
+
+    own = proposed(
+        replace(curves, settings=replace(curves.settings, own=(TaskStrategy(task="sort", strategy=KLASS),))),
+        Extras(difficulty=calibrated(sort=replace(safe, strategy=KLASS))),
+    )
 
     assert proposal.policy.task("sort").mode is BudgetMode.FIXED
+    assert (own.policy.task("sort").mode, own.policy.task("sort").strategy) == (BudgetMode.ADAPTIVE, KLASS)
     assert any(reason in source.source for source in proposal.sources)
     assert any("estimator is for klass" in source.source for source in other.sources)
 

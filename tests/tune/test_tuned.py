@@ -71,7 +71,7 @@ def test_runs_of_other_models_are_refused() -> None:
         splits(20, test=runs_of(Split.TEST, 20, model_digest="other"))
     with pytest.raises(RunsError, match="canvas length 16, allowed: 32"):
         splits(20, test=replace(runs_of(Split.TEST, 20), canvas_length=16))
-    with pytest.raises(RunsError, match="strategy"):
+    with pytest.raises(RunsError, match="strategies"):
         splits(20, test=replace(runs_of(Split.TEST, 20), strategy=StrategyChoice(threshold=0.5)))
 
 

@@ -61,7 +61,7 @@ def read_fixed_budgets(named: Path | None, usual: Path, model: ModelInfo) -> Fix
     fits = (
         settings.model_digest == model.digest
         and settings.tasks == model.tasks
-        and settings.strategy == StrategyChoice()
+        and all(settings.strategy_of(task) == StrategyChoice() for task in settings.tasks)
         and settings.canvas_length == model.default_canvas_length
     )
     if fits:

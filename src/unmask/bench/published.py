@@ -53,18 +53,18 @@ class Choice:
 
 
 def settings_of(rule: StrategyName, most: int, *, few: bool = False) -> tuple[Setup, ...]:
-    """Return the settings that a rule is tried at, up to ``most`` steps a canvas: four if ``few``, else 12."""
+    """Return the settings that a rule is tried at, up to ``most`` steps a canvas: two if ``few``, else 12."""
     if rule is StrategyName.PROPHET:
         budgets = [max(1, most // share) for share in _PROPHET_SHARES]
         pairs = [(gap, budget) for gap in _GAPS for budget in budgets]
     else:
         pairs = [(bound, most) for bound in (_NATS if rule is StrategyName.ENTROPY_BOUND else _PROBABILITIES)]
-    chosen = (pairs[len(pairs) // 2], pairs[-1]) if few else pairs
-    return tuple(
+    setups = tuple(
         Setup(max_steps=budget, strategy=StrategyChoice(name=rule, threshold=bound, window=window))
-        for bound, budget in chosen
+        for bound, budget in pairs
         for window in _WINDOWS
     )
+    return (setups[len(setups) // 2], setups[-1]) if few else setups
 
 
 def label_of(setup: Setup) -> str:

@@ -5,18 +5,20 @@ import asyncio
 from pathlib import Path
 
 from unmask.backend import Backend, ModelInfo
-from unmask.cli.exits import Exit
+from unmask.cli.exits import Exit, UsageError
 from unmask.cli.progress import progress_of
 from unmask.cli.tools import Tools
 from unmask.config import Settings
 from unmask.errors import UnknownModelError
 from unmask.tasks.item import Split
 from unmask.tune.curve import CurveSet
+from unmask.tune.exit_file import read_exits
 from unmask.tune.origin import Origin, commit, machine
 from unmask.tune.picture import check_pictures, save_curve_picture
 from unmask.tune.report import CurveReport, landmark_table, point_tables, report_curves, report_json
 from unmask.tune.run import CURVES, open_run
 from unmask.tune.settings import Asked, make_settings
+from unmask.tune.task_strategy import TaskStrategy
 from unmask.types import StrategyChoice, StrategyName
 
 
@@ -49,6 +51,7 @@ async def _measure(args: argparse.Namespace, folder: Path, tools: Tools) -> Curv
             canvas_length=args.canvas_length,
             in_flight=args.in_flight,
             split=Split(args.split),
+            own=() if args.exits is None else _tuned(args.exits, models[args.model]),
         )
         return await measure_curves(backend, models[args.model], asked, folder, tools, resume=args.resume)
     finally:
@@ -59,6 +62,18 @@ def strategy_of(args: argparse.Namespace) -> StrategyChoice:
     """Return the strategy that options name."""
     strategy = StrategyChoice() if args.strategy is None else StrategyChoice(name=StrategyName(args.strategy))
     return StrategyChoice(name=strategy.name, threshold=args.threshold, window=args.window)
+
+
+def _tuned(path: Path, model: ModelInfo) -> tuple[TaskStrategy, ...]:
+    """Return the strategies that exits were tuned with."""
+    found = read_exits(path, model=model.name, model_digest=model.digest).strategies
+    learned = [task for task, tuned in found.items() if tuned.finality is not None]
+    if learned:
+        raise UsageError(
+            f"--exits {path}: {', '.join(learned)} reads a finality model, which curves cannot be measured with yet. "
+            "Tune exits without --finality."
+        )
+    return tuple(TaskStrategy(task=task, strategy=tuned.strategy) for task, tuned in found.items())
 
 
 async def measure_curves(

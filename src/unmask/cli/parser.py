@@ -200,6 +200,9 @@ def _add_curve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     curve.add_argument("--threshold", type=number(0), metavar="X", help="the strategy's threshold")
     curve.add_argument("--window", type=whole(1), metavar="N", help="open positions that it chooses among")
+    curve.add_argument(
+        "--exits", type=Path, metavar="FILE", help="give each task type the strategy that its exit was tuned with"
+    )
     curve.add_argument("--canvas-length", type=whole(1), metavar="N", help="tokens of a canvas")
     curve.add_argument(
         "--in-flight", type=whole(1), default=16, metavar="N", help="requests that run at the same time (default 16)"

@@ -38,7 +38,7 @@ def add_recalibrate_options(recalibrate: argparse.ArgumentParser) -> None:
     measure.add_argument(
         "--strategy",
         choices=[name.value for name in NAMED_STRATEGIES],
-        help="which positions a step reveals (default: the active policy's, where its task types agree)",
+        help="which positions a step reveals (default: that of each task type in the active policy)",
     )
     measure.add_argument("--threshold", type=number(0), metavar="X", help="the strategy's threshold")
     measure.add_argument("--window", type=whole(1), metavar="N", help="open positions that it chooses among")

@@ -45,7 +45,7 @@ from unmask.tune.propose import Extras, Proposal, propose
 from unmask.tune.recalibration import REPORT, TEXT, Recalibration, keep_report, recalibration_json, refuse_finished
 from unmask.tune.run import JOURNAL
 from unmask.tune.settings import Asked
-from unmask.types import StrategyChoice
+from unmask.tune.task_strategy import TaskStrategy
 
 PAIRED = "paired.jsonl"
 DIFFICULTY = "difficulty.json"
@@ -187,7 +187,8 @@ async def _curves(work: _Work, backend: Backend, split: Split) -> CurveSet:
         items=args.items,
         grid=args.grid or (),
         seed=args.seed,
-        strategy=_strategy(work),
+        strategy=strategy_of(args),
+        own=_own(work),
         in_flight=args.in_flight,
         split=split,
     )
@@ -195,14 +196,16 @@ async def _curves(work: _Work, backend: Backend, split: Split) -> CurveSet:
     return await measure_curves(backend, work.model, asked, folder, work.tools, resume=resume)
 
 
-def _strategy(work: _Work) -> StrategyChoice:
-    """Return the strategy asked for; else the old policy's, where its task types agree on one that can be measured."""
-    old = work.old.policy
-    args = work.args
+def _own(work: _Work) -> tuple[TaskStrategy, ...]:
+    """Return the strategies of the old policy's task types that can be measured, unless one is asked for."""
+    old, args = work.old.policy, work.args
     if old is None or any(given is not None for given in (args.strategy, args.threshold, args.window)):
-        return strategy_of(work.args)
-    found = {task.strategy for task in old.tasks if task.strategy is not None and task.finality is None}
-    return found.pop() if len(found) == 1 else StrategyChoice()
+        return ()
+    return tuple(
+        TaskStrategy(task=task.task, strategy=task.strategy)
+        for task in old.tasks
+        if task.strategy is not None and task.finality is None
+    )
 
 
 async def _tuned(work: _Work, backend: Backend, curves: CurveSet) -> TunedDifficulty:
@@ -236,7 +239,7 @@ def _proposal(work: _Work, curves: CurveSet, tuned: TunedDifficulty | None) -> P
     else:
         # Rules of other weights say nothing of these.
         same = old.policy if old.begun.before is not None else None
-        extras = Extras(exits=carried_exits(same, settings.strategy, settings.tasks, old.begun.alarmed))
+        extras = Extras(exits=carried_exits(same, settings, old.begun.alarmed))
     extras = replace(extras, difficulty=None if tuned is None else tuned.calibrated)
     proposal = propose(curves, work.model, advise(curves), extras, carried_start(old.policy))
     return carried(proposal, old.policy)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from unmask.policy.policy import DEFAULT_TASK, ClassPolicy, ExitPolicy, Policy
 from unmask.tune.propose import Proposal, Source
+from unmask.tune.settings import CurveSettings
 from unmask.tune.start import Start
 from unmask.types import StrategyChoice
 
@@ -14,12 +15,11 @@ def carried_start(old: Policy | None) -> Start:
     return Start() if old is None else Start(alphas={task.task: task.alpha for task in old.tasks})
 
 
-def carried_exits(
-    old: Policy | None, strategy: StrategyChoice, tasks: Collection[str], alarmed: Collection[str] = ()
-) -> Mapping[str, ExitPolicy]:
+def carried_exits(old: Policy | None, curves: CurveSettings, alarmed: Collection[str] = ()) -> Mapping[str, ExitPolicy]:
     """Return the exits of an old policy of the same weights that a new one may keep.
 
-    A rule is kept where it was tuned for this strategy; one whose misjudgement is above its limit only observes.
+    A rule is kept where it was tuned for the strategy that its task type's curve is of; one whose misjudgement is above
+    its limit only observes.
     """
     if old is None:
         return {}
@@ -27,9 +27,9 @@ def carried_exits(
         task.task: replace(task.exit, enabled=task.exit.enabled and task.task not in alarmed)
         for task in old.tasks
         if task.exit is not None
-        and task.task in tasks
+        and task.task in curves.tasks
         and task.task != DEFAULT_TASK
-        and (task.strategy or StrategyChoice()) == strategy
+        and (task.strategy or StrategyChoice()) == curves.strategy_of(task.task)
     }
 
 

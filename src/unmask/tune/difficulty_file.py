@@ -40,6 +40,7 @@ class _Task(BaseModel):
     model_config = ConfigDict(extra="allow", strict=True)
 
     task: str
+    strategy: StrategyChoice
     floor: Annotated[int, Field(ge=1)]
     ceiling: Annotated[int, Field(ge=1)]
     alpha: Annotated[float, Field(gt=0, lt=1)]
@@ -50,7 +51,6 @@ class _File(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     format: Literal["unmask.difficulty/1"]
-    strategy: StrategyChoice
     buckets: dict[Bucket, Annotated[int, Field(ge=1)]]
     tasks: list[_Task]
     content: dict[str, Any]
@@ -94,10 +94,15 @@ def read_difficulty(path: Path) -> TunedDifficulty:
     calibrated = Calibrated(
         digest=estimator.digest,
         model_digest=estimator.model_digest,
-        strategy=file.strategy,
         buckets=tuple(BucketSteps(bucket=bucket, max_steps=steps) for bucket, steps in file.buckets.items()),
         tasks={
-            task.task: CalibratedTask(shift=task.shift, floor=task.floor, ceiling=task.ceiling, alpha=task.alpha)
+            task.task: CalibratedTask(
+                strategy=task.strategy,
+                shift=task.shift,
+                floor=task.floor,
+                ceiling=task.ceiling,
+                alpha=task.alpha,
+            )
             for task in file.tasks
             if task.shift is not None
         },

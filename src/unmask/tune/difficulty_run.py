@@ -16,6 +16,7 @@ from unmask.tune.item_runs import RunsError, RunSet
 from unmask.tune.propose import propose
 from unmask.tune.shift import Loss
 from unmask.tune.start import Start
+from unmask.tune.task_strategy import strategy_name, strategy_record
 from unmask.tune.tuned import Splits, TaskTuned, tune_all
 from unmask.types import StrategyChoice
 
@@ -69,10 +70,11 @@ def plan_for(policy: Policy, runs: RunSet) -> DifficultyPlan:
         if task not in by_task:
             raise RunsError(f"There are runs of {task}, allowed: {', '.join(by_task) or 'none'}. Give it a policy.")
         wanted = by_task[task].strategy or StrategyChoice()
-        if wanted != runs.strategy:
+        if wanted != runs.strategy_of(task):
             raise RunsError(
-                f"The policy has {task} run with {wanted.name}, and the curves are of {runs.strategy.name}: an "
-                "estimator is for one strategy. Measure curves with the policy's."
+                f"The policy has {task} run with {strategy_name(wanted)}, and its curve is of "
+                f"{strategy_name(runs.strategy_of(task))}: an estimator is for one strategy a task type. Measure "
+                "curves with the policy's."
             )
     return DifficultyPlan(buckets=plan.buckets, entries=tuple(by_task[task] for task in runs.tasks))
 
@@ -113,16 +115,11 @@ def difficulty_report(run: DifficultyRun) -> dict[str, object]:
         "model": runs.model,
         "model_digest": runs.model_digest,
         "estimator": run.estimator.digest,
-        "strategy": {
-            "name": runs.strategy.name,
-            "threshold": runs.strategy.threshold,
-            "window": runs.strategy.window,
-        },
         "canvas_length": runs.canvas_length,
         "seed": run.seed,
         "buckets": {bucket.bucket.value: bucket.max_steps for bucket in run.plan.buckets},
         "median_cost_us": round(run.median_cost_s * MICRO, 1),
-        "tasks": [_task_record(found) for found in run.tuned],
+        "tasks": [_task_record(found, runs.strategy_of(found.entry.task)) for found in run.tuned],
     }
 
 
@@ -135,10 +132,11 @@ def _plan(policy: Policy) -> DifficultyPlan:
     )
 
 
-def _task_record(found: TaskTuned) -> dict[str, object]:
+def _task_record(found: TaskTuned, strategy: StrategyChoice) -> dict[str, object]:
     trained, realised = found.trained, found.realised
     return {
         "task": found.entry.task,
+        "strategy": strategy_record(strategy),
         "floor": found.entry.floor,
         "ceiling": found.entry.ceiling,
         "alpha": found.entry.alpha,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from unmask.tune.exit_runs import strategy_name
+from unmask.tune.task_strategy import strategy_name
 from unmask.types import (
     ExitCondition,
     ExitRule,

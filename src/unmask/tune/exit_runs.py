@@ -12,6 +12,7 @@ from unmask.tasks.item import Item
 from unmask.tasks.registry import all_tasks
 from unmask.tune.asking import Asking, completed
 from unmask.tune.in_flight import run_in_flight
+from unmask.tune.task_strategy import strategy_name
 from unmask.types import ExitPlan, ExitRule, Progress, ProgressSignal, StepTrace, StrategyChoice
 
 
@@ -128,14 +129,6 @@ def run_key(item: Item, budget: int, strategy: StrategyChoice, rule: ExitRule | 
         strategy=strategy_name(strategy),
         rule=None if rule is None else rule_digest(rule),
     )
-
-
-def strategy_name(strategy: StrategyChoice) -> str:
-    """Return a strategy as people write it, the version of what it has learnt included."""
-    threshold = "" if strategy.threshold is None else f" {strategy.threshold:g}"
-    window = "" if strategy.window is None else f" window {strategy.window}"
-    version = "" if strategy.finality is None else f" ({strategy.finality.version})"
-    return f"{strategy.name}{threshold}{window}{version}"
 
 
 def rule_digest(rule: ExitRule) -> str:

@@ -26,8 +26,9 @@ from unmask.tune.exit_rules import (
     families,
     with_rules,
 )
-from unmask.tune.exit_runs import ExitRunner, strategy_name
+from unmask.tune.exit_runs import ExitRunner
 from unmask.tune.items import draw_items
+from unmask.tune.task_strategy import strategy_name
 from unmask.types import FinalityModel, StrategyChoice
 
 BEST = 2

@@ -16,6 +16,7 @@ from unmask.tasks.item import Item, Split
 from unmask.tune.curve import Curve, CurveSet
 from unmask.tune.errors import CurveFileError
 from unmask.tune.items import draw_items
+from unmask.tune.task_strategy import TaskStrategy, strategy_for
 from unmask.types import StrategyChoice
 
 
@@ -63,7 +64,11 @@ class ItemRuns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSet:
-    """Items of one split, run on one model with one strategy and canvas length, all of them at the same budgets."""
+    """Items of one split, run on one model with one canvas length, all of them at the same budgets.
+
+    Attributes:
+        own: strategies of task types that were not run with ``strategy``.
+    """
 
     model: str
     model_digest: str
@@ -71,6 +76,11 @@ class RunSet:
     strategy: StrategyChoice
     canvas_length: int
     items: tuple[ItemRuns, ...]
+    own: tuple[TaskStrategy, ...] = ()
+
+    def strategy_of(self, task: str) -> StrategyChoice:
+        """Return the strategy that a task type was run with."""
+        return strategy_for(task, self.own, self.strategy)
 
     def of(self, task: str) -> tuple[ItemRuns, ...]:
         """Return the items of a task type."""
@@ -110,6 +120,7 @@ def runs_from(curves: CurveSet, count_tokens: CountTokens, max_tokens: int) -> R
         strategy=settings.strategy,
         canvas_length=settings.canvas_length,
         items=tuple(items),
+        own=settings.own,
     )
 
 

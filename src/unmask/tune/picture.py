@@ -10,6 +10,7 @@ from unmask.tune.curve import CurveSet
 from unmask.tune.errors import CurveRunError
 from unmask.tune.landmarks import MeasuredLandmarks
 from unmask.tune.report import CurveReport
+from unmask.tune.task_strategy import strategy_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,8 +46,9 @@ def save_curve_picture(report: CurveReport, curves: CurveSet, path: Path) -> Non
     top.set_title(_headline(report), loc="left", fontsize=12, fontweight="bold")
     settings = curves.settings
     figure.supxlabel(
-        f"{settings.model} {settings.model_digest}, {settings.strategy.name}, canvas of {settings.canvas_length}, "
-        f"{report.items} items to {settings.split}, {settings.in_flight} at a time, {curves.origin.date[:10]}",
+        f"{settings.model} {settings.model_digest}, {strategy_name(settings.strategy_of(report.task))}, "
+        f"canvas of {settings.canvas_length}, {report.items} items to {settings.split}, "
+        f"{settings.in_flight} at a time, {curves.origin.date[:10]}",
         fontsize=7,
         color=GREY,
     )

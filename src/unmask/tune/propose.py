@@ -32,8 +32,9 @@ from unmask.types import StrategyChoice
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibratedTask:
-    """A shift, and what it is safe for: the limits of a task type's budgets, and the loss that was allowed."""
+    """A shift, and what it is safe for: a strategy, the limits of a task type's budgets, the loss that was allowed."""
 
+    strategy: StrategyChoice
     shift: float
     floor: int
     ceiling: int
@@ -49,7 +50,6 @@ class Calibrated:
 
     digest: str
     model_digest: str
-    strategy: StrategyChoice
     buckets: tuple[BucketSteps, ...]
     tasks: Mapping[str, CalibratedTask]
 
@@ -58,8 +58,8 @@ class Calibrated:
         found = self.tasks.get(entry.task)
         if found is None:
             return "no difficulty estimator is calibrated for it"
-        if self.strategy != (entry.strategy or StrategyChoice()):
-            return f"the difficulty estimator is for {self.strategy.name}"
+        if found.strategy != (entry.strategy or StrategyChoice()):
+            return f"the difficulty estimator is for {found.strategy.name}"
         if found.alpha > entry.alpha:
             return f"the difficulty estimator may lose {found.alpha:g}"
         was, now = (
@@ -227,7 +227,7 @@ def _task(
     steps = [bucket.max_steps for bucket in buckets]
     floor, default, ceiling = (round_up(step, steps) for step in (entry.floor, entry.default, entry.ceiling))
     leave = extras.exits.get(task)
-    tuned = extras.strategies.get(task, TunedStrategy(strategy=curves.settings.strategy))
+    tuned = extras.strategies.get(task, TunedStrategy(strategy=curves.settings.strategy_of(task)))
     fixed = TaskPolicy(
         task=task,
         mode=BudgetMode.FIXED,

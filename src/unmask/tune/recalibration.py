@@ -11,6 +11,7 @@ from unmask.tune.before_after import ALL, Comparison, comparison_json, compariso
 from unmask.tune.errors import CurveRunError, ResumeError
 from unmask.tune.origin import Origin
 from unmask.tune.propose import Source
+from unmask.tune.report import settings_record
 from unmask.tune.settings import CurveSettings
 
 FORMAT: Literal["unmask.recalibration/1"] = "unmask.recalibration/1"
@@ -74,7 +75,6 @@ def keep_report(folder: Path, found: Recalibration) -> None:
 
 def recalibration_json(found: Recalibration) -> dict[str, object]:
     """Return the report for machines."""
-    curves = found.curves
     return {
         "format": FORMAT,
         "model": found.model,
@@ -83,14 +83,7 @@ def recalibration_json(found: Recalibration) -> dict[str, object]:
         "after": found.after,
         "reasons": list(found.reasons),
         "origin": asdict(found.origin),
-        "curves": {
-            **asdict(curves),
-            "strategy": {
-                "name": curves.strategy.name,
-                "threshold": curves.strategy.threshold,
-                "window": curves.strategy.window,
-            },
-        },
+        "curves": settings_record(found.curves),
         "sources": [asdict(source) for source in found.sources],
         "service_class": found.service_class,
         "comparisons": [comparison_json(comparison) for comparison in found.comparisons],

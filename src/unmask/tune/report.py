@@ -11,7 +11,9 @@ from unmask.tasks.item import Split
 from unmask.tune.curve import CurveSet
 from unmask.tune.landmarks import RESAMPLES, LandmarkResult, MeasuredLandmarks, measure_landmarks
 from unmask.tune.points import CurvePoint, curve_points
+from unmask.tune.settings import CurveSettings
 from unmask.tune.shown import interval_json, interval_text, spread_text
+from unmask.tune.task_strategy import strategy_record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,14 +90,19 @@ def point_tables(reports: tuple[CurveReport, ...]) -> Iterator[Table]:
 
 def report_json(curves: CurveSet, reports: tuple[CurveReport, ...]) -> dict[str, object]:
     """Return settings, origin and every report as one JSON object."""
-    strategy = curves.settings.strategy
     return {
-        "settings": {
-            **asdict(curves.settings),
-            "strategy": {"name": strategy.name, "threshold": strategy.threshold, "window": strategy.window},
-        },
+        "settings": settings_record(curves.settings),
         "origin": asdict(curves.origin),
         "curves": [_curve_json(report) for report in reports],
+    }
+
+
+def settings_record(settings: CurveSettings) -> dict[str, object]:
+    """Return the settings of a run as JSON."""
+    return {
+        **asdict(settings),
+        "strategy": strategy_record(settings.strategy),
+        "own": {entry.task: strategy_record(entry.strategy) for entry in settings.own},
     }
 
 

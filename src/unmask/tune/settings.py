@@ -7,6 +7,7 @@ from unmask.backend import ModelInfo
 from unmask.errors import InvalidRequestError
 from unmask.tasks.item import Split
 from unmask.tasks.registry import all_tasks
+from unmask.tune.task_strategy import TaskStrategy, strategy_for
 from unmask.types import Mode, StrategyChoice
 
 ITEMS = 2000
@@ -21,6 +22,7 @@ class CurveSettings:
         items: items a task type.
         grid: budgets in denoise steps a canvas, from 1 to the most a canvas may take.
         in_flight: requests that run at the same time: latencies are those of batches of this size.
+        own: strategies of task types that are not run with ``strategy``.
         split: which items. Budgets are chosen on tuning items alone; the others calibrate and judge what was chosen.
     """
 
@@ -35,6 +37,11 @@ class CurveSettings:
     mode: Mode
     in_flight: int
     split: Split = Split.TUNE
+    own: tuple[TaskStrategy, ...] = ()
+
+    def strategy_of(self, task: str) -> StrategyChoice:
+        """Return the strategy that a task type is run with."""
+        return strategy_for(task, self.own, self.strategy)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +56,7 @@ class Asked:
     canvas_length: int | None = None
     in_flight: int = IN_FLIGHT
     split: Split = Split.TUNE
+    own: tuple[TaskStrategy, ...] = ()
 
 
 def default_grid(most: int) -> tuple[int, ...]:
@@ -79,10 +87,11 @@ def make_settings(model: ModelInfo, asked: Asked) -> CurveSettings:
     for name, value in (("--items", asked.items), ("--in-flight", asked.in_flight)):
         if value < 1:
             raise InvalidRequestError(name, value, "1 or more", "Leave it out for the default.")
+    tasks = _tasks(model, asked.tasks)
     return CurveSettings(
         model=model.name,
         model_digest=model.digest,
-        tasks=_tasks(model, asked.tasks),
+        tasks=tasks,
         items=asked.items,
         grid=grid,
         seed=asked.seed,
@@ -91,6 +100,7 @@ def make_settings(model: ModelInfo, asked: Asked) -> CurveSettings:
         mode=Mode.DIFFUSION,
         in_flight=asked.in_flight,
         split=asked.split,
+        own=tuple(entry for entry in asked.own if entry.task in tasks and entry.strategy != asked.strategy),
     )
 
 

@@ -66,7 +66,7 @@ def _request(settings: CurveSettings, job: _Job) -> Request:
         messages=job.item.messages,
         budget=StepBudget(max_steps=job.budget),
         canvas_length=settings.canvas_length,
-        strategy=settings.strategy,
+        strategy=settings.strategy_of(job.item.task),
         mode=settings.mode,
         # A prompt that another budget has left in the prefix cache would make this one look faster.
         tenant=f"curve-{job.budget}",

@@ -11,6 +11,7 @@ from unmask.tune.difficulty import Recipe, Trained, train_task
 from unmask.tune.errors import SplitError
 from unmask.tune.item_runs import ItemRuns, RunsError, RunSet
 from unmask.tune.shift import LEAST_ITEMS, Calibrated, Calibration, calibrate, check_grid, runs_at
+from unmask.tune.task_strategy import strategy_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +79,7 @@ class Splits:
                 raise SplitError(f"These are runs of the split {runs.split}, allowed: {split}.")
             for name, found, allowed in (
                 ("model", runs.model_digest, self.tune.model_digest),
-                ("strategy", runs.strategy, self.tune.strategy),
+                ("strategies", _strategies(runs, self.tune.tasks), _strategies(self.tune, self.tune.tasks)),
                 ("canvas length", runs.canvas_length, self.tune.canvas_length),
             ):
                 if found != allowed:
@@ -86,6 +87,10 @@ class Splits:
                         f"Runs of the split {split} are of the {name} {found}, allowed: {allowed}, as those of the "
                         "tuning split. Run all three alike."
                     )
+
+
+def _strategies(runs: RunSet, tasks: Sequence[str]) -> str:
+    return ", ".join(f"{strategy_name(runs.strategy_of(task))} for {task}" for task in tasks)
 
 
 def tune_all(
