@@ -101,6 +101,8 @@ class Request:
     Attributes:
         tenant: whose prefix cache the prompt may use; pages are never shared across tenants.
         draft: start of the first canvas instead of masks.
+        arrived: when the request came in, on the clock of `Timing`, where that was before the backend has it: a further
+            attempt keeps the place in the queue that its first one had. ``None`` is the present.
         snapshots: whether `Backend.stream` yields a `StepEvent` after every step.
         trace: whether the result carries a `StepTrace` for every step.
         top_logprobs: how many alternatives the log-probability of each output token comes with;
@@ -120,6 +122,7 @@ class Request:
     mode: Mode = Mode.DIFFUSION
     tenant: str = ""
     draft: Draft | None = None
+    arrived: float | None = None
     snapshots: bool = False
     trace: bool = False
     top_logprobs: int | None = None
@@ -202,6 +205,7 @@ class Generation:
 
     ``logprobs`` holds one entry per output token that has text, where the request asked for them: not the end token,
     nor what lies wholly inside a stop sequence; a token whose text the stop sequence cuts in two is listed whole.
+    Tokens that the request's draft has before its canvas are output without log-probabilities.
 
     ``exit`` says where the request's exit rule was met, if it was.
     """

@@ -20,8 +20,21 @@ from unmask.types import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """What the answer says already: tokens at the end of the prompt, their text, and bytes of a character to come."""
+
+    tokens: tuple[int, ...] = ()
+    text: str = ""
+    unfinished: bytes = b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """A validated request in tokens. ``max_total_steps`` of the budget is set."""
+    """A validated request in tokens. ``max_total_steps`` of the budget is set.
+
+    ``prompt`` ends with the tokens of ``begun``; ``max_tokens`` counts those that may follow. ``arrived`` is ``None``
+    for a request that comes in now.
+    """
 
     prompt: tuple[int, ...]
     max_tokens: int
@@ -34,6 +47,8 @@ class Submission:
     mode: Mode = Mode.DIFFUSION
     tenant: str = ""
     draft: Draft | None = None
+    begun: Begun = Begun()
+    arrived: float | None = None
     snapshots: bool = False
     trace: bool = False
     top_logprobs: int | None = None

@@ -13,7 +13,7 @@ from unmask.control.admitted import Admitted
 from unmask.control.asked import Asked
 from unmask.control.book import RecordBook
 from unmask.control.budget import BudgetSource
-from unmask.control.check import Judge
+from unmask.control.verdict import Judge
 from unmask.control.controller import Controller
 from unmask.control.errors import BudgetSpentError
 from unmask.control.parts import ControlParts

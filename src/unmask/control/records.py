@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from unmask.control.check import Judge
+from unmask.control.verdict import Judge
 from unmask.control.journal import KEPT_FILES, LARGEST_FILE, Journal
 from unmask.types import Bucket, Message, ProgressSignal
 
