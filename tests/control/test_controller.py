@@ -11,14 +11,15 @@ from tests.metrics.reading import parse
 from unmask.backend import ExitRecord, Generation, Request
 from unmask.control.admitted import Admitted
 from unmask.control.asked import Asked
+from unmask.control.attempt import LATER
 from unmask.control.book import RecordBook
 from unmask.control.budget import BudgetSource
-from unmask.control.verdict import Judge
 from unmask.control.controller import Controller
 from unmask.control.errors import BudgetSpentError
 from unmask.control.parts import ControlParts
 from unmask.control.records import RecordFolder
 from unmask.control.sources import Estimate, no_policy
+from unmask.control.verdict import Judge
 from unmask.errors import InvalidRequestError
 from unmask.metrics.control import ControlInstruments
 from unmask.metrics.exposition import expose
@@ -53,7 +54,7 @@ class Bench:
         }
         self.control = Controller(
             ControlParts(**(parts | changes)),
-            ControlInstruments(self.registry, ["tiny", "nano"], BudgetSource),
+            ControlInstruments(self.registry, ["tiny", "nano"], BudgetSource, LATER),
             now=lambda: 1_700_000_000.5,
             new_id=lambda: f"c{next(numbers)}",
         )

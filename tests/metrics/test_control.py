@@ -16,7 +16,7 @@ def read(registry: CollectorRegistry) -> Series:
 def test_every_series_is_there_from_the_start() -> None:
     """At zero, so that a rate can be taken of the first event."""
     registry = CollectorRegistry()
-    ControlInstruments(registry, ["tiny", "nano"], ["client", "model"])
+    ControlInstruments(registry, ["tiny", "nano"], ["client", "model"], ["again"])
     found = {name: value for name, value in read(registry).items() if not name.split("{")[0].endswith("_created")}
 
     assert set(found.values()) == {0}
@@ -26,7 +26,7 @@ def test_every_series_is_there_from_the_start() -> None:
 def test_events_are_counted_for_their_model() -> None:
     """And for no other."""
     registry = CollectorRegistry()
-    instruments = ControlInstruments(registry, ["tiny", "nano"], ["client", "model"])
+    instruments = ControlInstruments(registry, ["tiny", "nano"], ["client", "model"], ["again"])
     instruments.assigned("tiny", "client", Bucket.M)
     instruments.assigned("tiny", "model", None)
     instruments.control_ended("tiny", ControlEnd.RECORDED, 5)

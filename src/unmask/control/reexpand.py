@@ -49,9 +49,7 @@ class _Story:
     attempts: list[Attempt] = field(default_factory=list)
 
     async def told(self, first: Generation) -> Answered:
-        await self._judge(
-            Attempt(reason=AttemptReason.FIRST, generation=first, budget=self.admitted.request.budget)
-        )
+        await self._judge(Attempt(reason=AttemptReason.FIRST, generation=first, budget=self.admitted.request.budget))
         return answered(self.attempts, await self._expand())
 
     async def _expand(self) -> Cap | None:
@@ -105,9 +103,7 @@ class _Story:
         if budget is not None and budget.max_total_steps == 0:
             return []
         request = self.admitted.opening
-        warm = replace(
-            request.sampling, temperature=max(request.sampling.temperature, consistency.temperature)
-        )
+        warm = replace(request.sampling, temperature=max(request.sampling.temperature, consistency.temperature))
         requests = [
             replace(
                 request,
@@ -145,9 +141,7 @@ class _Story:
 
 
 def _attempt(move: Move, generation: Generation) -> Attempt:
-    return Attempt(
-        reason=move.reason, generation=generation, budget=move.request.budget, answers=move.answers
-    )
+    return Attempt(reason=move.reason, generation=generation, budget=move.request.budget, answers=move.answers)
 
 
 def _with_logprobs(generation: Generation, move: Move, attempts: Sequence[Attempt]) -> Generation:
@@ -156,9 +150,7 @@ def _with_logprobs(generation: Generation, move: Move, attempts: Sequence[Attemp
     return replace(generation, logprobs=best_of(attempts).generation.logprobs[:kept] + generation.logprobs)
 
 
-def _compared(
-    verdict: Verdict, attempt: Attempt, samples: Sequence[Attempt], consistency: SelfConsistency
-) -> Verdict:
+def _compared(verdict: Verdict, attempt: Attempt, samples: Sequence[Attempt], consistency: SelfConsistency) -> Verdict:
     """Add what samples say of an answer; too few of them say nothing."""
     texts = [one.generation.text for one in samples if one.generation.outcome is Outcome.COMPLETED]
     agreeing = consistency.agreeing(attempt.generation.text, texts)

@@ -91,8 +91,6 @@ def _least_confident(places: Sequence[_Place], canvas_length: int) -> list[int]:
 
 def _neighbours(places: Sequence[_Place], opened: set[int], canvas: range) -> set[int]:
     near = (
-        number
-        for number in canvas
-        if number not in opened and min(opened) - REACH <= number <= max(opened) + REACH
+        number for number in canvas if number not in opened and min(opened) - REACH <= number <= max(opened) + REACH
     )
     return set(sorted(near, key=lambda number: (places[number].confidence, number))[:NEIGHBOURS])

@@ -9,9 +9,7 @@ from unmask.text.tokenizer import SPECIALS, Special
 from unmask.types import Draft, ExitPlan, Mode, StepBudget, StrategyChoice, StrategyName
 
 
-def make_submission(
-    request: Request, model: ModelInfo, prompt: tuple[int, ...], begun: Begun = Begun()
-) -> Submission:
+def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...], begun: Begun = Begun()) -> Submission:
     """Return the request in tokens, every default filled in; ``begun`` is what its answer says already.
 
     Raises:

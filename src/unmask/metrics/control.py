@@ -59,9 +59,7 @@ class ControlInstruments:
             "reason",
             reasons,
         )
-        self._attempt_steps = self._counter(
-            "unmask_attempt_steps_total", "Denoise steps of these.", "reason", reasons
-        )
+        self._attempt_steps = self._counter("unmask_attempt_steps_total", "Denoise steps of these.", "reason", reasons)
         self._failures = self._counter(
             "unmask_exit_failures_total", "Answers that were stopped early and failed their verifier."
         )

@@ -88,28 +88,25 @@ class Constraint:
         return None
 
     def _ordered(self, items: list[str], pieces: list[Span]) -> CheckResult | None:
-        match self.order:
-            case ItemOrder.ANY:
-                return None
-            case ItemOrder.AS_GIVEN:
-                given = self.same_items or ()
-                wrong = next((place for place, pair in enumerate(zip(items, given, strict=False)) if _differ(pair)), None)
-            case ItemOrder.ASCENDING | ItemOrder.DESCENDING:
-                keys = _keys(items)
-                sign = self.order is ItemOrder.DESCENDING
-                wrong = next(
-                    (place + 1 for place, (one, two) in enumerate(pairwise(keys)) if (one < two if sign else two < one)),
-                    None,
-                )
-            case _:
-                assert_never(self.order)
+        wrong = next(self._misplaced(items), None)
         if wrong is None:
             return None
         return failed(f"{items[wrong][:SHOWN]!r} is not in the order asked for", FailureKind.LOGIC, pieces[wrong])
 
-
-def _differ(pair: tuple[str, str]) -> bool:
-    return pair[0] != pair[1]
+    def _misplaced(self, items: list[str]) -> Iterator[int]:
+        """Yield which items do not follow the one before them."""
+        match self.order:
+            case ItemOrder.ANY:
+                return
+            case ItemOrder.AS_GIVEN:
+                pairs = zip(items, self.same_items or (), strict=False)
+                yield from (place for place, (item, given) in enumerate(pairs) if item != given)
+            case ItemOrder.ASCENDING:
+                yield from (place for place, (one, two) in enumerate(pairwise(_keys(items)), 1) if two < one)
+            case ItemOrder.DESCENDING:
+                yield from (place for place, (one, two) in enumerate(pairwise(_keys(items)), 1) if one < two)
+            case _:
+                assert_never(self.order)
 
 
 def _whole(piece: Span, text: str) -> Span:

@@ -49,11 +49,16 @@ class Numeric:
             return failed("a number too long to be one", FailureKind.FORMAT, span)
         if self.is_alone and text.strip() != found[0]:
             return failed("more than a number", FailureKind.FORMAT)
-        value = Decimal(found[0])
+        reason = self._reason(found[0])
+        return failed(reason, FailureKind.LOGIC, span) if reason else PASSED
+
+    def _reason(self, number: str) -> str:
+        """Say what is wrong with a number, or nothing."""
+        value = Decimal(number)
         if self.is_whole and value != value.to_integral_value():
-            return failed(f"{found[0]} is no whole number", FailureKind.LOGIC, span)
+            return f"{number} is no whole number"
         if self.minimum is not None and value < Decimal(self.minimum):
-            return failed(f"{found[0]} is below {self.minimum:g}", FailureKind.LOGIC, span)
+            return f"{number} is below {self.minimum:g}"
         if self.maximum is not None and value > Decimal(self.maximum):
-            return failed(f"{found[0]} is above {self.maximum:g}", FailureKind.LOGIC, span)
-        return PASSED
+            return f"{number} is above {self.maximum:g}"
+        return ""
