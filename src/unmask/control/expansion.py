@@ -1,7 +1,7 @@
 """What a request may spend on further attempts, and what answers which failure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil
 from types import MappingProxyType
 
@@ -43,7 +43,7 @@ class Expansion:
     buckets: tuple[BucketSteps, ...] = ()
     max_total_steps: int | None = None
     deadline_s: float | None = None
-    responses: Mapping[FailureKind, Response] = DEFAULT_RESPONSES
+    responses: Mapping[FailureKind, Response] = field(default_factory=lambda: DEFAULT_RESPONSES)
 
     def grown(self, steps: int) -> int:
         """Return the budget after one of ``steps``: by the factor, up to the next bucket, under the cap."""
