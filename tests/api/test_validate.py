@@ -112,7 +112,7 @@ BAD_FIELDS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("diffusion.min_steps", {"diffusion": {"min_steps": 0}}),
     ("diffusion.canvas_length", {"diffusion": {"canvas_length": -8}}),
     ("diffusion.stream", {"diffusion": {"stream": True}}),
-    ("diffusion.stream", {"diffusion": {"stream": "verified"}}),
+    ("diffusion.stream", {"diffusion": {"stream": "accepted"}}),
     ("diffusion.strategy", {"diffusion": {"strategy": "magic"}}),
     ("diffusion.strategy", {"diffusion": {"strategy": 1}}),
     ("diffusion.threshold", {"diffusion": {"threshold": -0.1}}),

@@ -6,10 +6,14 @@ from typing import Any
 
 from unmask.backend import Alternative, Generation, Request, Timing, TokenLogprob
 from unmask.control.admitted import Admitted
+from unmask.control.answered import Answered, answered
+from unmask.control.attempt import Attempt, AttemptReason
 from unmask.control.expansion import Expansion
+from unmask.control.verdict import Failure, Judge, Verdict
+from unmask.tasks.failure import FailureKind
 from unmask.testing.builders import make_generation, make_model, make_usage
 from unmask.testing.policies import make_assignment
-from unmask.types import Message, Role, StepBudget
+from unmask.types import Message, Role, StepBudget, Verification
 
 END = 1
 
@@ -60,6 +64,15 @@ def make_admitted(**changes: Any) -> Admitted:  # noqa: ANN401 - any field of th
         "expansion": make_expansion(),
     }
     return Admitted(**(fields | changes))
+
+
+def make_answered(generation: Generation, verify: Verification = Verification.SKIPPED) -> Answered:
+    """Return a first attempt that is the answer, with a verdict."""
+    failure = Failure(kind=FailureKind.LOGIC, judge=Judge.FORMAT, reason="as the test says")
+    failures = (failure,) if verify is Verification.FAIL else ()
+    verdict = Verdict(passed=int(verify is Verification.PASS), failures=failures)
+    attempt = Attempt(reason=AttemptReason.FIRST, generation=generation, budget=None, verdict=verdict)
+    return answered((attempt,))
 
 
 class Attempts:
