@@ -26,7 +26,7 @@ class OfTask:
     [
         ("sort", "sort 9 , 3 , 7", "3, 9, 7", "7"),
         ("sort", "sort 9 , 3 , 7", "3, 7, 8", None),
-        ("arithmetic", "add 12 + 30", "012 + 030 = 0043: 0043", "3: 0043"),
+        ("arithmetic", "add 12 + 30", " 012+030=0043: 43", "3: 43"),
         ("extract", 'Fill {"age":int} from: I am 3.', '{"age":3', "3"),
     ],
 )
