@@ -45,6 +45,10 @@ def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...])
         top_logprobs=request.top_logprobs,
         exit=request.exit,
         check=request.check,
+        terms=request.terms,
+        bucket=request.bucket,
+        smaller=request.smaller,
+        arrived=request.arrived,
     )
 
 
