@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass, field
 
+from unmask.service import ClassTerms, SmallerBudget
 from unmask.types import (
+    Bucket,
     Draft,
     DraftCheck,
     ExitPlan,
@@ -32,8 +34,9 @@ class Begun:
 class Submission:
     """A validated request in tokens. ``max_total_steps`` of the budget is set.
 
-    ``prompt`` ends with the tokens of ``begun``; ``max_tokens`` counts those that may follow. ``arrived`` is ``None``
-    for a request that comes in now.
+    ``prompt`` ends with the tokens of ``begun``; ``max_tokens`` counts those that may follow.
+    ``bucket`` is the tier of its budget, ``smaller`` what it may be given instead, largest first. ``arrived`` is when
+    it did, on the engine's clock, where that was before it was submitted: a further attempt keeps its place.
     """
 
     prompt: tuple[int, ...]
@@ -48,12 +51,23 @@ class Submission:
     tenant: str = ""
     draft: Draft | None = None
     begun: Begun = Begun()
-    arrived: float | None = None
     snapshots: bool = False
     trace: bool = False
     top_logprobs: int | None = None
     exit: ExitPlan | None = None
     check: DraftCheck | None = None
+    terms: ClassTerms = ClassTerms()
+    bucket: Bucket | None = None
+    smaller: tuple[SmallerBudget, ...] = ()
+    arrived: float | None = None
+
+    @property
+    def most_tokens(self) -> int:
+        """Row tokens that it may come to take: its prompt, every step's canvas, and what is committed in between."""
+        steps = self.budget.max_total_steps or 0
+        if self.mode is Mode.AUTOREGRESSIVE:
+            return len(self.prompt) + steps
+        return self.max_length + steps * self.canvas_length
 
     @property
     def max_canvases(self) -> int:

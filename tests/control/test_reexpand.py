@@ -119,7 +119,7 @@ async def test_wrong_content_is_generated_again_with_the_next_bucket() -> None:
 
     assert found.reasons == [FIRST, AGAIN]
     assert found.requests[0].draft is None
-    assert found.requests[0].budget == StepBudget(max_steps=12)
+    assert (found.requests[0].budget, found.requests[0].bucket) == (StepBudget(max_steps=12), Bucket.M)
 
 
 async def test_limit_of_the_class_holds_and_the_best_is_kept() -> None:

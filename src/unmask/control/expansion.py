@@ -12,6 +12,7 @@ from unmask.errors import InvalidRequestError
 from unmask.policy.policy import BucketSteps, ClassPolicy
 from unmask.tasks.criteria import Criterion, Response
 from unmask.tasks.failure import FailureKind
+from unmask.types import Bucket
 
 DEFAULT_RESPONSES: Mapping[FailureKind, Response] = MappingProxyType(
     {
@@ -44,6 +45,11 @@ class Expansion:
     max_total_steps: int | None = None
     deadline_s: float | None = None
     responses: Mapping[FailureKind, Response] = field(default_factory=lambda: DEFAULT_RESPONSES)
+
+    def bucket(self, steps: int) -> Bucket | None:
+        """Return the smallest tier that holds a budget, the largest for one that none holds."""
+        holding = (entry.bucket for entry in self.buckets if entry.max_steps >= steps)
+        return next(holding, self.buckets[-1].bucket if self.buckets else None)
 
     def grown(self, steps: int) -> int:
         """Return the budget after one of ``steps``: by the factor, up to the next bucket, under the cap."""
@@ -92,6 +98,7 @@ def expansion_of(
         most_steps=cap if asked.max_steps is None else asked.max_steps,
         buckets=active.policy.buckets,
         max_total_steps=total_cap(request, service_class),
+        deadline_s=service_class.deadline_s,
         responses=responses_of(criteria),
     )
 

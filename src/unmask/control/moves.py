@@ -131,6 +131,8 @@ class Moves:
         request = replace(
             self.request,
             budget=budget,
+            bucket=self.expansion.bucket(budget.max_steps),
+            smaller=(),
             draft=draft,
             sampling=reseeded(self.request.sampling, len(attempts)),
             arrived=attempts[0].generation.timing.arrived,

@@ -108,6 +108,7 @@ class _Story:
             replace(
                 request,
                 budget=budget,
+                smaller=(),
                 sampling=reseeded(warm, len(self.attempts) + number),
                 arrived=self.attempts[0].generation.timing.arrived,
                 exit=None,

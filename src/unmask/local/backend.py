@@ -116,6 +116,7 @@ class LocalBackend:
             steps=load.steps,
             ticks=load.ticks,
             busy_s=load.busy_s,
+            queues=load.queues,
         )
 
     def _model(self, name: str) -> ServedModel:
@@ -151,6 +152,7 @@ def _generation(sequence: Sequence, output: Output) -> Generation:
         logprobs=tuple(output.logprobs),
         exit=_exit_record(sequence),
         error=sequence.error,
+        bucket=sequence.submission.bucket,
     )
 
 

@@ -48,12 +48,15 @@ def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...],
         tenant=request.tenant,
         draft=request.draft,
         begun=begun,
-        arrived=request.arrived,
         snapshots=request.snapshots,
         trace=request.trace,
         top_logprobs=request.top_logprobs,
         exit=request.exit,
         check=request.check,
+        terms=request.terms,
+        bucket=request.bucket,
+        smaller=request.smaller,
+        arrived=request.arrived,
     )
 
 
