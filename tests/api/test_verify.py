@@ -160,13 +160,16 @@ async def test_log_probabilities_are_those_asked_for() -> None:
 async def test_class_that_fails_at_its_cap_says_what_was_spent() -> None:
     """422 with the usage of all attempts; on a stream an error event in place of its end."""
     whole = await Site("7", "8", at_cap=AtCap.FAIL).chat(verify=[NUMBER])
-    stream = parse_stream((await Site("7", "8", at_cap=AtCap.FAIL).chat(verify=[NUMBER], stream=True)).content)
+    late = Site("7", "8", silent_s=0.05, at_cap=AtCap.FAIL)
+    stream = parse_stream((await late.chat(verify=[NUMBER], stream=True)).content)
 
     assert whole.status_code == 422
     assert whole.json()["error"]["code"] == "verification_failed"
     assert whole.json()["error"]["param"] == "diffusion.max_reexpansions"
     usage = whole.json()["usage"]
     assert (usage["diffusion"]["steps_used"], usage["diffusion"]["cap_applied"]) == (2 * STEPS, "re_expansions")
+    assert stream.events[-1].value["usage"] == usage
+    assert stream.text() == ""
     assert not stream.done
 
 

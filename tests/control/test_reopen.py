@@ -45,7 +45,7 @@ def test_everything_from_the_span_on_may_be_opened() -> None:
     """The second time."""
     draft = reopened(say(["a"] * 12), LENGTH, Span(start=6, end=7), to_end=True)
 
-    assert opened(draft) == [*range(2, 13)]
+    assert opened(draft) == [*range(4, 13)]
 
 
 def test_canvases_before_stand_and_those_behind_are_made_again() -> None:

@@ -90,7 +90,8 @@ def _least_confident(places: Sequence[_Place], canvas_length: int) -> list[int]:
 
 
 def _neighbours(places: Sequence[_Place], opened: set[int], canvas: range) -> set[int]:
-    near = (
-        number for number in canvas if number not in opened and min(opened) - REACH <= number <= max(opened) + REACH
-    )
-    return set(sorted(near, key=lambda number: (places[number].confidence, number))[:NEIGHBOURS])
+    """Return the least confident tokens near the open ones, of several alike the nearest."""
+    low, high = min(opened), max(opened)
+    near = (number for number in canvas if number not in opened and low - REACH <= number <= high + REACH)
+    ranked = sorted(near, key=lambda number: (places[number].confidence, max(low - number, number - high), number))
+    return set(ranked[:NEIGHBOURS])
