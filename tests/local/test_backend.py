@@ -440,7 +440,8 @@ LOOKUP = Request(
 async def test_a_real_model_goes_on_as_it_went_on_before() -> None:
     """Behind the same first canvas come the same others, from masks or from a draft that holds part of them."""
     backend = embedded()
-    request = replace(LOOKUP, exit=None, canvas_length=8, budget=StepBudget(max_steps=4))
+    sum_of_three = (Message(role=Role.USER, content="add 12 + 30 + 45"),)
+    request = replace(LOOKUP, messages=sum_of_three, exit=None, canvas_length=8, budget=StepBudget(max_steps=4))
     whole = await backend.generate(request)
     assert len(whole.tokens) > 8
     before, rest = whole.tokens[:8], whole.tokens[8:16]
