@@ -25,7 +25,10 @@ class Preference(StrEnum):
 
 
 class AtCap(StrEnum):
-    """What becomes of a request that has spent its budget without converging: answered as it stands, or failed."""
+    """What becomes of a request that has met a limit: answered as it stands, or failed.
+
+    Its budget was spent without converging, or its further attempts without passing.
+    """
 
     TRUNCATE = "truncate"
     FAIL = "fail"

@@ -108,8 +108,8 @@ class ClassDocument(Document):
         default=None, description="Cap on the steps of a request. Left out: `max_steps` times its canvases."
     )
     at_cap: AtCap = Field(
-        description="What becomes of a request that has spent its budget without converging: it is answered as it "
-        "stands, or fails."
+        description="What becomes of a request that has met a limit (its budget spent without converging, or its "
+        "further attempts without passing): it is answered as it stands, or fails."
     )
     re_expansions: Annotated[int, Field(ge=0, le=16)] = Field(
         description="Most further attempts after a failed verification."
