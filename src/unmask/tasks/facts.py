@@ -62,11 +62,14 @@ def _claims(text: str, cards: frozenset[Fact]) -> Iterator[tuple[Fact, Span]]:
             continue
         following = words[place + 1 : place + 4]
         denied = bool(following) and following[0][0] == _NOT
-        slot, value, *_ = (*following[denied:], None, None)
-        if slot is None or value is None or slot[0] not in SLOTS:
+        rest = following[denied : denied + 2]
+        if len(rest) < 2 or rest[0][0] not in SLOTS:
             continue
-        span = Span(start=word.start(), end=value.end())
-        yield Fact(subject=word[0], slot=slot[0], value=value[0], denied=denied), span
+        slot, value = rest
+        yield (
+            Fact(subject=word[0], slot=slot[0], value=value[0], denied=denied),
+            Span(start=word.start(), end=value.end()),
+        )
 
 
 def _find(wanted: str, text: str) -> Span | None:
