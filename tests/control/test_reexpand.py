@@ -322,7 +322,7 @@ def budgets(requests: Sequence[Request]) -> list[StepBudget]:
     texts=st.lists(st.sampled_from(["good", "goad", "7", "12", "", "x 3"]), min_size=1, max_size=6),
     limit=st.integers(1, 4),
     factor=st.floats(1.0, 8.0),
-    most_steps=st.integers(4, 40),
+    cap=st.integers(4, 40),
     total=st.none() | st.integers(4, 60),
     temperature=st.sampled_from([0.0, 1.0]),
     verifier=st.sampled_from([FORM, RANGE]),
@@ -331,20 +331,20 @@ def test_law_of_bounded_re_expansion(
     texts: list[str],
     limit: int,
     factor: float,
-    most_steps: int,
+    cap: int,
     total: int | None,
     temperature: float,
     verifier: Verifier,
 ) -> None:
     """Never more attempts than the class allows, nor steps than the caps; an answer that passes is never lost."""
-    expansion = make_expansion(limit=limit, factor=factor, most_steps=most_steps, max_total_steps=total)
+    expansion = make_expansion(limit=limit, factor=factor, most_steps=cap, max_total_steps=total)
     admitted = held_to(verifier, sampling=Sampling(temperature=temperature), expansion=expansion, max_total_steps=total)
 
     found = asyncio.run(told(admitted, texts))
 
     given_out = budgets(found.requests)
     assert len(found.requests) == len(given_out) <= limit
-    assert all(budget.max_steps <= most_steps for budget in given_out)
+    assert all(budget.max_steps <= cap for budget in given_out)
     assert total is None or found.answered.generation.usage.steps_used <= total
     assert found.answered.generation.usage.steps_used <= most_steps(admitted)
     assert {request.arrived for request in found.requests} <= {0.0}

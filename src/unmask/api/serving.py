@@ -119,6 +119,8 @@ class Serving:
                     else:
                         buffer.put(index, event)
             assert done is not None, "a stream ends with its generation"
+            # What has been said goes out before it is judged.
+            await asyncio.sleep(0)
             return await settle(done)
 
     async def _generated(self, request: Request) -> Generation:

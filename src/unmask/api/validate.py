@@ -12,7 +12,8 @@ from unmask.api.completion_schema import CompletionBody
 from unmask.api.errors import UnknownFieldError, UnsupportedFieldError
 from unmask.api.format_schema import PLAIN_TAG, SCHEMA_TAG, NamedSchema, PlainFormat, SchemaFormat
 from unmask.api.refusals import CHAT, COMPLETION, DIFFUSION, without_refusals
-from unmask.api.rules import CHAT_RULES, COMPLETION_RULES, WHOLE_FIELDS, Rule
+from unmask.api.rule import Rule
+from unmask.api.rules import CHAT_RULES, COMPLETION_RULES, WHOLE_FIELDS
 from unmask.api.schema import PARTS_TAG, TEXT_TAG, DiffusionOptions, GeneratingBody, StreamOptions, VllmArguments
 from unmask.api.shown import AsJson
 from unmask.api.verify_schema import VERIFIER_TAGS

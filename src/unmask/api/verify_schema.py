@@ -1,5 +1,6 @@
 """``diffusion.verify``: what an answer is held to beside its form."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
@@ -114,7 +115,9 @@ VERIFIERS = (
     SelfConsistencyVerifier,
 )
 KINDS = ("regex", "numeric", "length", "constraint", "facts", "self_consistency")
-VERIFIER_TAGS = {f"<{kind}>": verifier for kind, verifier in zip(KINDS, VERIFIERS, strict=True)}
+VERIFIER_TAGS: Mapping[str, type[Strict]] = {
+    f"<{kind}>": verifier for kind, verifier in zip(KINDS, VERIFIERS, strict=True)
+}
 """Tags of the kinds in places of errors, and what each means."""
 
 
