@@ -15,6 +15,7 @@ from unmask.control.answered import Answered, Cap
 from unmask.control.attempt import AttemptReason
 from unmask.control.check import AnswerCheck
 from unmask.control.reexpand import conclude
+from unmask.control.worst import most_steps
 from unmask.errors import QueueFullError
 from unmask.policy.policy import BucketSteps
 from unmask.tasks.consistency import SelfConsistency
