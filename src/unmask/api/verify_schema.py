@@ -106,7 +106,7 @@ class SelfConsistencyVerifier(Strict):
     )
 
 
-VERIFIERS = (
+VERIFIERS: tuple[type[Strict], ...] = (
     RegexVerifier,
     NumericVerifier,
     LengthVerifier,
