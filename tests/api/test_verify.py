@@ -10,7 +10,7 @@ import pytest
 from tests.api.client import CHAT, chat_body, client_of, json_schema, make_app
 from tests.api.sse_events import parse_stream
 from unmask.api.event_stream import StreamPace
-from unmask.backend import Event, Request
+from unmask.backend import DoneEvent, Event, Request
 from unmask.control.parts import ControlParts
 from unmask.policy.policy import AtCap
 from unmask.testing.budget_policies import make_class_policy, make_task_policy
@@ -179,8 +179,9 @@ async def test_late_failure_of_a_stream_is_an_error_event() -> None:
     class Unconverged(Site):
         def events(self, request: Request, text: str) -> list[Event]:
             *events, done = super().events(request, text)
-            spent = replace(done.generation.usage, exit_reason=ExitReason.MAX_STEPS)  # type: ignore[union-attr]
-            return [*events, replace(done, generation=replace(done.generation, usage=spent))]  # type: ignore[union-attr,call-arg]
+            assert isinstance(done, DoneEvent)
+            spent = replace(done.generation.usage, exit_reason=ExitReason.MAX_STEPS)
+            return [*events, DoneEvent(generation=replace(done.generation, usage=spent))]
 
     site = Unconverged("12", at_cap=AtCap.FAIL)
     found = parse_stream((await site.chat(stream=True)).content)

@@ -77,10 +77,10 @@ def check_draft_tokens(draft: Draft, vocabulary: int) -> None:
     Raises:
         InvalidRequestError: an id is outside the vocabulary, or marks something other than text.
     """
-    for token in draft.before:
-        if not SPECIALS <= token < vocabulary:
+    for before in draft.before:
+        if not SPECIALS <= before < vocabulary:
             raise InvalidRequestError(
-                "draft.before", token, f"{SPECIALS} to {vocabulary - 1}", "Take the tokens from an earlier generation."
+                "draft.before", before, f"{SPECIALS} to {vocabulary - 1}", "Take the tokens from an earlier generation."
             )
     for token in draft.tokens:
         if token is not None and token != Special.END and not SPECIALS <= token < vocabulary:
