@@ -3,6 +3,7 @@
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
 
 from unmask.backend import PieceState
 from unmask.control.answered import Cap
@@ -311,6 +312,11 @@ class ErrorFields(BaseModel):
     code: str | None
 
 
+def _without_default(schema: JsonDict) -> None:
+    # FastAPI leaves a default of null out, and what is described in two places has to be described alike.
+    schema.pop("default")
+
+
 class SpentDiffusion(ChoiceDiffusion):
     """Steps of a request that is not answered."""
 
@@ -337,4 +343,5 @@ class ErrorBody(BaseModel):
     usage: SpentUsage | None = Field(
         default=None,
         description="Only where a limit of its class fails a request: what it took all the same.",
+        json_schema_extra=_without_default,
     )
