@@ -23,7 +23,8 @@ def opened(draft: Draft | None) -> list[int]:
 def test_span_and_its_least_confident_neighbours_are_open() -> None:
     """The rest stands, the end token included, and may not be reopened by a strategy."""
     confidence = [-0.1] * 24
-    confidence[3] = confidence[8] = confidence[14] = confidence[13] = confidence[23] = -2.0
+    confidence[3] = confidence[8] = confidence[14] = confidence[13] = -2.0
+    confidence[23] = -9.0
     generation = say(["ab"] * 24, confidence)
 
     draft = reopened(generation, LENGTH, Span(start=21, end=24))
