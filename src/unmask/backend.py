@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from unmask.service import ClassTerms, QueueLoad, SmallerBudget
 from unmask.types import (
+    Bucket,
     Draft,
     DraftCheck,
     ExitPlan,
@@ -68,6 +70,7 @@ class ModelLoad:
         steps: denoise steps taken, those of abandoned requests included.
         ticks: turns of the engine loop.
         busy_s: seconds spent in ticks.
+        queues: what waits, by service class and bucket.
     """
 
     model: str
@@ -81,6 +84,7 @@ class ModelLoad:
     steps: int
     ticks: int
     busy_s: float
+    queues: tuple[QueueLoad, ...] = ()
 
     @property
     def kv_usage(self) -> float:
@@ -107,6 +111,10 @@ class Request:
             ``None`` asks for no log-probabilities at all.
         exit: when its canvases may stop before their budget is spent; ``None`` lets them run to their end.
         check: what an exit rule's format condition asks of a draft; a rule with that condition is never met without.
+        terms: what its service class has of the machine.
+        bucket: tier of its budget.
+        smaller: budgets that it may be given instead where its own would be too late, largest first.
+        arrived: when it did, on the engine's clock, where that was before now: a further attempt keeps its place.
     """
 
     model: str
@@ -125,6 +133,10 @@ class Request:
     top_logprobs: int | None = None
     exit: ExitPlan | None = None
     check: DraftCheck | None = None
+    terms: ClassTerms = ClassTerms()
+    bucket: Bucket | None = None
+    smaller: tuple[SmallerBudget, ...] = ()
+    arrived: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,8 +214,9 @@ class Generation:
 
     ``logprobs`` holds one entry per output token that has text, where the request asked for them: not the end token,
     nor what lies wholly inside a stop sequence; a token whose text the stop sequence cuts in two is listed whole.
+    Tokens that the request's draft has before its canvas are output without log-probabilities.
 
-    ``exit`` says where the request's exit rule was met, if it was.
+    ``exit`` says where the request's exit rule was met, if it was; ``bucket`` is the tier of the budget it had.
     """
 
     outcome: Outcome
@@ -216,6 +229,7 @@ class Generation:
     logprobs: tuple[TokenLogprob, ...] = ()
     exit: ExitRecord | None = None
     error: str | None = None
+    bucket: Bucket | None = None
 
 
 class PieceState(StrEnum):

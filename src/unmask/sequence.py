@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass, field
 
+from unmask.service import ClassTerms, SmallerBudget
 from unmask.types import (
+    Bucket,
     Draft,
     DraftCheck,
     ExitPlan,
@@ -20,8 +22,22 @@ from unmask.types import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """What the answer says already: tokens at the end of the prompt, their text, and bytes of a character to come."""
+
+    tokens: tuple[int, ...] = ()
+    text: str = ""
+    unfinished: bytes = b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """A validated request in tokens. ``max_total_steps`` of the budget is set."""
+    """A validated request in tokens. ``max_total_steps`` of the budget is set.
+
+    ``prompt`` ends with the tokens of ``begun``; ``max_tokens`` counts those that may follow.
+    ``bucket`` is the tier of its budget, ``smaller`` what it may be given instead, largest first. ``arrived`` is when
+    it did, on the engine's clock, where that was before it was submitted: a further attempt keeps its place.
+    """
 
     prompt: tuple[int, ...]
     max_tokens: int
@@ -34,11 +50,24 @@ class Submission:
     mode: Mode = Mode.DIFFUSION
     tenant: str = ""
     draft: Draft | None = None
+    begun: Begun = Begun()
     snapshots: bool = False
     trace: bool = False
     top_logprobs: int | None = None
     exit: ExitPlan | None = None
     check: DraftCheck | None = None
+    terms: ClassTerms = ClassTerms()
+    bucket: Bucket | None = None
+    smaller: tuple[SmallerBudget, ...] = ()
+    arrived: float | None = None
+
+    @property
+    def most_tokens(self) -> int:
+        """Row tokens that it may come to take: its prompt, every step's canvas, and what is committed in between."""
+        steps = self.budget.max_total_steps or 0
+        if self.mode is Mode.AUTOREGRESSIVE:
+            return len(self.prompt) + steps
+        return self.max_length + steps * self.canvas_length
 
     @property
     def max_canvases(self) -> int:

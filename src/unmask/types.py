@@ -147,10 +147,15 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A start for the first canvas: an id or ``None`` (open) per position, and the positions never reopened."""
+    """A start for the first canvas: an id or ``None`` (open) per position, and the positions never reopened.
+
+    ``before`` are tokens that the answer has before that canvas, and that stand as they are: what earlier canvases of
+    an earlier attempt ended with. They count as output, and are read like a prompt rather than denoised.
+    """
 
     tokens: tuple[int | None, ...]
     frozen: frozenset[int] = frozenset()
+    before: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from unmask.api.text_choice import TEXT_SHAPE
 from unmask.backend import Backend, Request
 from unmask.clock import Clock
 from unmask.config import Settings
+from unmask.control.attempt import LATER
 from unmask.control.budget import BudgetSource
 from unmask.control.controller import Controller
 from unmask.control.parts import ControlParts
@@ -63,7 +64,7 @@ def make_call(
 
 def make_control(parts: ControlParts | None = None) -> Controller:
     """Return a controller; by default one without a policy."""
-    instruments = ControlInstruments(CollectorRegistry(), ["tiny"], BudgetSource)
+    instruments = ControlInstruments(CollectorRegistry(), ["tiny"], BudgetSource, LATER)
     return Controller(parts or ControlParts(), instruments, now=lambda: NOW, new_id=lambda: "id")
 
 

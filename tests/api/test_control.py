@@ -103,7 +103,11 @@ async def test_answer_says_what_it_was_given(site: Site) -> None:
         "canvases": 1,
         "tokens_per_step": 2.0,
         "exit_reason": "early_exit",
-        "verify": "skipped",
+        "verify": "fail",
+        "reexpansions": 0,
+        "steps_reexpansion": 0,
+        "steps_verify": 0,
+        "cap_applied": None,
         "bucket": "L",
         "policy": DIGEST[:12],
         "task": "sort",
@@ -247,7 +251,9 @@ async def test_control_is_drawn_before_anything_is_known(site: Site) -> None:
 
 async def test_spent_budget_is_an_error_where_the_class_says_so(site: Site) -> None:
     """422, which clients do not try again; on a stream an error event in place of its end."""
-    site.policies.active = make_active(SORT, classes=(make_class_policy(max_steps=16, at_cap=AtCap.FAIL),))
+    site.policies.active = make_active(
+        SORT, classes=(make_class_policy(max_steps=16, at_cap=AtCap.FAIL, re_expansions=0),)
+    )
     whole = await site.chat(diffusion={"early_exit": False})
     stream = parse_stream((await site.chat(diffusion={"early_exit": False}, stream=True)).content)
 

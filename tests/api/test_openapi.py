@@ -127,6 +127,18 @@ TRUE: tuple[dict[str, Any], ...] = (
     {"diffusion": {"strategy": "entropy_bound", "threshold": 1.5}, "repetition_penalty": 1.0, "top_k": -1},
     {"diffusion": {"strategy": None, "threshold": 1}},
     {"diffusion": {"early_exit": True, "task": "sort", "service_class": "batch"}},
+    {
+        "diffusion": {
+            "verify": [{"kind": "regex", "pattern": "a+"}, {"kind": "length", "unit": "words", "maximum": 3.0}]
+        }
+    },
+    {"diffusion": {"verify": [{"kind": "constraint", "same_items": ["1"], "order": "as_given", "distinct": None}]}},
+    {
+        "diffusion": {
+            "verify": [{"kind": "facts", "required": ["a"]}, {"kind": "self_consistency", "compare": "number"}]
+        }
+    },
+    {"diffusion": {"verify": None, "max_reexpansions": 2, "stream": "verified"}, "stream": True},
 )
 FALSE: tuple[dict[str, Any], ...] = (
     {"n": 0},
@@ -150,6 +162,14 @@ FALSE: tuple[dict[str, Any], ...] = (
     {"diffusion": {"task": ""}},
     {"diffusion": {"service_class": "a b"}},
     {"diffusion": {"stream": "snapshots"}},
+    {"diffusion": {"verify": []}},
+    {"diffusion": {"verify": [{"kind": "python"}]}},
+    {"diffusion": {"verify": [{"kind": "regex"}]}},
+    {"diffusion": {"verify": [{"kind": "numeric", "minimum": "1"}]}},
+    {"diffusion": {"verify": [{"kind": "length", "minimum": 1, "pattern": "a"}]}},
+    {"diffusion": {"verify": [{"kind": "constraint", "max_items": -1}]}},
+    {"diffusion": {"verify": [{"kind": "self_consistency", "samples": 9}]}},
+    {"diffusion": {"max_reexpansions": 17}},
     {"vllm_xargs": {"diffusion_canvas_length": 12}},
     {"stream_options": {"include_usage": True}},
     {"stream": False, "stream_options": {}},

@@ -96,6 +96,10 @@ async def test_several_choices_say_what_each_cost() -> None:
     given = {
         "exit_reason": "converged",
         "verify": "skipped",
+        "reexpansions": 0,
+        "steps_reexpansion": 0,
+        "steps_verify": 0,
+        "cap_applied": None,
         "bucket": None,
         "task": "default",
         "difficulty": None,

@@ -28,7 +28,7 @@ from unmask.api.errors import (
 )
 from unmask.api.responses import error_response
 from unmask.api.status import STATUS, Status, status_of
-from unmask.control.errors import BudgetSpentError
+from unmask.control.errors import AnswerFailedError, BudgetSpentError
 from unmask.errors import (
     CheckpointError,
     ConfigError,
@@ -62,6 +62,7 @@ ERRORS: tuple[tuple[UnmaskError, int, str, str], ...] = (
     (EncodingError("gzip"), 415, "invalid_request_error", "unsupported_encoding"),
     (HeadersTooLargeError(9, 9), 431, "invalid_request_error", "headers_too_large"),
     (BudgetSpentError(9, "interactive", 16), 422, "invalid_request_error", "budget_spent"),
+    (AnswerFailedError(2, "batch", "deadline", "why"), 422, "invalid_request_error", "verification_failed"),
     (QueueFullError("m"), 429, "rate_limit_error", "queue_full"),
     (ClientGoneError("m"), 499, "invalid_request_error", "client_gone"),
     (StalledClientError(9), 499, "invalid_request_error", "client_gone"),

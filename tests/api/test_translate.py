@@ -97,7 +97,9 @@ def test_every_field_arrives() -> None:
         delivery=Delivery.SNAPSHOTS,
         answer_format=JsonObject(),
         include_usage=True,
-        asked=Asked(task="sort", service_class="batch", max_steps=4, has_strategy=True, early_exit=False),
+        asked=Asked(
+            task="sort", service_class="batch", max_steps=4, has_strategy=True, early_exit=False, may_wait=False
+        ),
         service_tier="flex",
     )
 
@@ -177,8 +179,9 @@ def test_stop_may_be_one_text() -> None:
     [
         ({}, Delivery.WHOLE),
         ({"stream": False}, Delivery.WHOLE),
-        ({"stream": True}, Delivery.COMMITTED),
-        ({"stream": True, "diffusion": {"max_steps": 4}}, Delivery.COMMITTED),
+        ({"stream": True}, Delivery.STREAM),
+        ({"stream": True, "diffusion": {"max_steps": 4}}, Delivery.STREAM),
+        ({"stream": True, "diffusion": {"stream": "verified"}}, Delivery.VERIFIED),
         ({"stream": True, "diffusion": {"stream": "committed"}}, Delivery.COMMITTED),
         ({"stream": True, "diffusion": {"stream": "snapshots"}}, Delivery.SNAPSHOTS),
     ],

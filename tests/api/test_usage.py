@@ -11,6 +11,7 @@ from unmask.api.usage import choice_diffusion, usage
 from unmask.control.asked import Asked
 from unmask.control.budget import BudgetSource
 from unmask.control.sources import Estimate
+from unmask.testing.attempts import make_answered
 from unmask.testing.budget_policies import make_class_policy
 from unmask.testing.builders import make_generation, make_usage
 from unmask.testing.policies import DIGEST, make_assignment
@@ -19,7 +20,7 @@ from unmask.types import Bucket, ExitReason, Verification
 
 def choice(verify: Verification = Verification.SKIPPED, **spent: Any) -> FinishedChoice:  # noqa: ANN401 - any field of the usage
     """Return a choice that cost something."""
-    return FinishedChoice(generation=make_generation(usage=make_usage(**spent)), verify=verify)
+    return FinishedChoice(answered=make_answered(make_generation(usage=make_usage(**spent)), verify))
 
 
 def diffusion(*choices: FinishedChoice) -> dict[str, Any]:
@@ -49,6 +50,10 @@ def test_choices_are_added_up() -> None:
             "tokens_per_step": round(10 / 7, 4),
             "exit_reason": "converged",
             "verify": "skipped",
+            "reexpansions": 0,
+            "steps_reexpansion": 0,
+            "steps_verify": 0,
+            "cap_applied": None,
             "bucket": "S",
             "policy": "fixed",
             "task": "default",
@@ -119,6 +124,10 @@ def test_one_of_several_choices() -> None:
         "canvases": 2,
         "exit_reason": "early_exit",
         "verify": "pass",
+        "reexpansions": 0,
+        "steps_reexpansion": 0,
+        "steps_verify": 0,
+        "cap_applied": None,
         "bucket": "M",
         "task": "sort",
         "difficulty": {"score": 2.1235, "bin": 3},

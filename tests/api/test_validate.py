@@ -26,6 +26,7 @@ from unmask.api.rules import CHAT_RULES, COMPLETION_RULES
 from unmask.api.schema import MOST_METADATA, DiffusionOptions, StreamOptions, VllmArguments
 from unmask.api.seeds import LARGEST_SEED, LEAST_SEED
 from unmask.api.validate import validate_chat, validate_completion
+from unmask.api.verify_schema import VERIFIERS
 from unmask.errors import InvalidRequestError
 
 WHOLE = ("max_tokens", "max_completion_tokens", "n", "num_denoising_steps", "seed", "top_logprobs")
@@ -112,7 +113,7 @@ BAD_FIELDS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("diffusion.min_steps", {"diffusion": {"min_steps": 0}}),
     ("diffusion.canvas_length", {"diffusion": {"canvas_length": -8}}),
     ("diffusion.stream", {"diffusion": {"stream": True}}),
-    ("diffusion.stream", {"diffusion": {"stream": "verified"}}),
+    ("diffusion.stream", {"diffusion": {"stream": "accepted"}}),
     ("diffusion.strategy", {"diffusion": {"strategy": "magic"}}),
     ("diffusion.strategy", {"diffusion": {"strategy": 1}}),
     ("diffusion.threshold", {"diffusion": {"threshold": -0.1}}),
@@ -392,6 +393,9 @@ def test_every_field_has_a_rule() -> None:
         *(f"diffusion.{name}" for name in DiffusionOptions.model_fields),
         *(f"stream_options.{name}" for name in StreamOptions.model_fields),
         *(f"vllm_xargs.{name}" for name in VllmArguments.model_fields),
+        *(f"diffusion.verify[].{name}" for verifier in VERIFIERS for name in verifier.model_fields),
+        *(f"diffusion.verify[].{name}[]" for name in ("same_items", "required", "forbidden")),
+        "diffusion.verify[]",
         *(f"response_format.json_schema.{field.alias or name}" for name, field in NamedSchema.model_fields.items()),
         "response_format.type",
         "response_format.json_schema",

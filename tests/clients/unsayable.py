@@ -7,6 +7,7 @@ from typing import Any
 from unmask.api.completion_schema import MOST_ANSWERS
 from unmask.policy.policy import DEFAULT_TASK
 from unmask.tasks.formats import JsonSchema
+from unmask.tasks.patterns import InvalidPatternError, Pattern
 from unmask.tasks.schema_limits import InvalidSchemaError
 from unmask.testing.builders import make_model
 
@@ -50,6 +51,55 @@ def names_unknown(field: str, *known: str) -> Callable[[Body], bool]:
     return lambda body: value_of(body, field) not in {None, *known}
 
 
+def entries(body: Body) -> list[Body]:
+    """Return the verifiers that a body asks for."""
+    return list(value_of(body, "diffusion.verify") or ())
+
+
+def some_entry(broken: Callable[[Body], bool]) -> Callable[[Body], bool]:
+    """Return what tells whether a verifier of a body breaks a rule."""
+    return lambda body: any(map(broken, entries(body)))
+
+
+def backwards(lower: str, upper: str) -> Callable[[Body], bool]:
+    """Return what tells whether a range has no value in it."""
+
+    def broken(entry: Body) -> bool:
+        least, most = entry.get(lower), entry.get(upper)
+        return least is not None and most is not None and bool(least > most)
+
+    return some_entry(broken)
+
+
+def has_no_pattern(entry: Body) -> bool:
+    """Tell whether a verifier's pattern cannot be matched in linear time."""
+    if "pattern" not in entry:
+        return False
+    try:
+        Pattern(entry["pattern"])
+    except InvalidPatternError:
+        return True
+    return False
+
+
+def has_no_such_items(entry: Body) -> bool:
+    """Tell whether items would not be found as they are."""
+    separator = entry.get("separator") or ","
+    return any(separator in item or item != item.strip() for item in entry.get("same_items") or ())
+
+
+def asks_for_nothing(body: Body) -> bool:
+    """Tell whether a verifier passes everything, or samples are to be compared twice."""
+    kinds = [entry["kind"] for entry in entries(body)]
+    bounds = [entry.get("minimum") is None and entry.get("maximum") is None for entry in entries(body)]
+    texts = [not entry.get("required") and not entry.get("forbidden") for entry in entries(body)]
+    return (
+        kinds.count("self_consistency") > 1
+        or any(kind == "length" and empty for kind, empty in zip(kinds, bounds, strict=True))
+        or any(kind == "facts" and empty for kind, empty in zip(kinds, texts, strict=True))
+    )
+
+
 STEPS = differing("diffusion.max_steps", "num_denoising_steps", "vllm_xargs.diffusion_max_steps")
 BROKEN: Mapping[str, Callable[[Body], bool]] = MappingProxyType(
     {
@@ -63,8 +113,18 @@ BROKEN: Mapping[str, Callable[[Body], bool]] = MappingProxyType(
             "diffusion.canvas_length", "vllm_xargs.diffusion_canvas_length"
         ),
         "response_format.json_schema.schema": has_no_schema,
+        "diffusion.max_reexpansions": lambda body: bool(value_of(body, "diffusion.max_reexpansions")),
+        "diffusion.verify[]": asks_for_nothing,
+        "diffusion.verify[].agree": some_entry(lambda entry: (entry.get("agree") or 0) > (entry.get("samples") or 2)),
+        "diffusion.verify[].max_items": backwards("min_items", "max_items"),
+        "diffusion.verify[].maximum": backwards("minimum", "maximum"),
+        "diffusion.verify[].order": some_entry(
+            lambda entry: entry.get("order") == "as_given" and entry.get("same_items") is None
+        ),
+        "diffusion.verify[].pattern": some_entry(has_no_pattern),
+        "diffusion.verify[].same_items": some_entry(has_no_such_items),
         "diffusion.task": names_unknown("diffusion.task", *make_model().tasks, DEFAULT_TASK),
         "diffusion.service_class": names_unknown("diffusion.service_class"),
     }
 )
-"""What tells whether a body breaks such a rule, by the field that its error names."""
+"""What tells whether a body breaks such a rule, by the field that its error names, numbers of entries aside."""

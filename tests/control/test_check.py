@@ -2,7 +2,8 @@
 
 import pytest
 
-from unmask.control.check import LARGEST_DRAFT_CHECK, LONGEST_DRAFT, AnswerCheck, Judge, make_check
+from unmask.control.check import LARGEST_DRAFT_CHECK, LONGEST_DRAFT, AnswerCheck, make_check
+from unmask.control.verdict import Judge
 from unmask.tasks.formats import JsonObject, JsonSchema
 from unmask.tasks.item import CheckResult
 from unmask.tasks.registry import all_tasks

@@ -11,19 +11,21 @@ from tests.metrics.reading import parse
 from unmask.backend import ExitRecord, Generation, Request
 from unmask.control.admitted import Admitted
 from unmask.control.asked import Asked
+from unmask.control.attempt import LATER
 from unmask.control.book import RecordBook
 from unmask.control.budget import BudgetSource
-from unmask.control.check import Judge
 from unmask.control.controller import Controller
 from unmask.control.errors import BudgetSpentError
 from unmask.control.parts import ControlParts
 from unmask.control.records import RecordFolder
 from unmask.control.sources import Estimate, no_policy
+from unmask.control.verdict import Judge
 from unmask.errors import InvalidRequestError
 from unmask.metrics.control import ControlInstruments
 from unmask.metrics.exposition import expose
 from unmask.policy.policy import AtCap, BudgetMode, ControlPolicy
 from unmask.tasks.formats import JsonObject
+from unmask.testing.attempts import make_answered
 from unmask.testing.budget_policies import RULE, make_class_policy, make_exit, make_task_policy
 from unmask.testing.builders import make_generation, make_model, make_usage
 from unmask.testing.policies import DIGEST, FakeClassifier, FakeEstimator, FakeEstimators, FakePolicies, make_active
@@ -53,7 +55,7 @@ class Bench:
         }
         self.control = Controller(
             ControlParts(**(parts | changes)),
-            ControlInstruments(self.registry, ["tiny", "nano"], BudgetSource),
+            ControlInstruments(self.registry, ["tiny", "nano"], BudgetSource, LATER),
             now=lambda: 1_700_000_000.5,
             new_id=lambda: f"c{next(numbers)}",
         )
@@ -134,7 +136,7 @@ def test_running_requests_keep_their_policy(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     before = bench.admit()
     bench.policies.active = None
-    bench.control.settle(before, ran("1, 3"), "req-1")
+    bench.control.settle(before, make_answered(ran("1, 3")), "req-1")
 
     assert before.assignment.policy == DIGEST
     assert bench.admit().assignment.policy is None
@@ -154,7 +156,7 @@ def test_control_is_kept_with_both_verdicts(tmp_path: Path) -> None:
     """It runs on, and its record says what the exit would have been; what that cost is counted apart."""
     bench = Bench(tmp_path, draw=0.1)
     admitted = bench.admit()
-    bench.control.settle(admitted, ran("1, 3", exit_text="3, 1"), "req-7")
+    bench.control.settle(admitted, make_answered(ran("1, 3", exit_text="3, 1")), "req-7")
     bench.book.close()
     (record,) = bench.folder.controls().records
 
@@ -174,8 +176,8 @@ def test_control_without_a_verifier_knows_divergence_alone(tmp_path: Path) -> No
     """Nobody can tell whether either of the texts is right."""
     bench = Bench(tmp_path, draw=0.0)
     bench.policies.active = make_active(make_task_policy("haiku", exit=make_exit(enabled=True)))
-    bench.control.settle(bench.admit("a frog", task="haiku"), ran("frog", exit_text="pond"), "req-1")
-    bench.control.settle(bench.admit("a frog", task="haiku"), ran("frog"), "req-2")
+    bench.control.settle(bench.admit("a frog", task="haiku"), make_answered(ran("frog", exit_text="pond")), "req-1")
+    bench.control.settle(bench.admit("a frog", task="haiku"), make_answered(ran("frog")), "req-2")
     bench.book.close()
     first, second = bench.folder.controls().records
 
@@ -188,7 +190,7 @@ def test_rule_grows_up(tmp_path: Path) -> None:
     bench = Bench(tmp_path, draw=0.1)
     bench.policies.active = make_active(SORT, control=ControlPolicy(fraction=0.05, young_fraction=0.5, young_until=1))
     young = bench.admit()
-    bench.control.settle(young, ran("1, 3"), "req-1")
+    bench.control.settle(young, make_answered(ran("1, 3")), "req-1")
     bench.book.close()
     settled = bench.admit()
 
@@ -211,7 +213,7 @@ def test_without_a_folder_there_are_no_controls(tmp_path: Path) -> None:
     """Nobody would learn from them."""
     bench = Bench(tmp_path, draw=0.0, book=None)
     found = bench.admit()
-    bench.control.settle(found, ran("3, 1", exit_text="3, 1"), "req-1")
+    bench.control.settle(found, make_answered(ran("3, 1", exit_text="3, 1")), "req-1")
 
     assert not found.assignment.is_control
     assert found.request.exit is not None
@@ -222,8 +224,8 @@ def test_early_exit_that_fails_is_collected_with_its_signals(tmp_path: Path) -> 
     bench = Bench(tmp_path)
     for text in ("3, 1", "1, 3"):
         early = ran(text, exit_text=text, steps_used=3, exit_reason=ExitReason.EARLY_EXIT)
-        bench.control.settle(bench.admit(), early, "req-1")
-    bench.control.settle(bench.admit(), ran("3, 1"), "req-2")
+        bench.control.settle(bench.admit(), make_answered(early), "req-1")
+    bench.control.settle(bench.admit(), make_answered(ran("3, 1")), "req-2")
     bench.book.close()
     (failure,) = bench.folder.failures().records
 
@@ -236,22 +238,24 @@ def test_early_exit_that_fails_is_collected_with_its_signals(tmp_path: Path) -> 
 def test_spent_budget_fails_where_the_class_says_so(tmp_path: Path, reason: ExitReason) -> None:
     """A budget that was spent without converging, and nothing else."""
     bench = Bench(tmp_path)
-    bench.policies.active = make_active(SORT, classes=(make_class_policy(max_steps=16, at_cap=AtCap.FAIL),))
+    bench.policies.active = make_active(
+        SORT, classes=(make_class_policy(max_steps=16, at_cap=AtCap.FAIL, re_expansions=0),)
+    )
     admitted, generation = bench.admit(), ran("1, 3", exit_reason=reason)
     if reason not in {ExitReason.MAX_STEPS, ExitReason.MAX_TOTAL_STEPS}:
-        bench.control.settle(admitted, generation, "req-1")
+        bench.control.settle(admitted, make_answered(generation), "req-1")
         return
     with pytest.raises(BudgetSpentError, match=r"all its 8 denoise steps.*class interactive.*up to 16"):
-        bench.control.settle(admitted, generation, "req-1")
+        bench.control.settle(admitted, make_answered(generation), "req-1")
     bench.policies.active = make_active(SORT)
-    bench.control.settle(bench.admit(), generation, "req-2")
+    bench.control.settle(bench.admit(), make_answered(generation), "req-2")
 
 
 def test_full_disk_fails_no_request(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """The record is lost, which is counted and said."""
     bench = Bench(tmp_path / "state", draw=0.0)
     (tmp_path / "state").write_text("in the way")
-    bench.control.settle(bench.admit(), ran("1, 3", exit_text="1, 3"), "req-1")
+    bench.control.settle(bench.admit(), make_answered(ran("1, 3", exit_text="1, 3")), "req-1")
     bench.book.close()
 
     assert bench.counted("unmask_controls_total{model=tiny,result=lost}") == 1

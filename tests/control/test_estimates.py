@@ -5,9 +5,9 @@ from random import Random
 import pytest
 
 from tests.control.handmade import make_label, make_record
-from unmask.control.check import Judge
 from unmask.control.estimates import estimate_rules
 from unmask.control.records import ControlRecord
+from unmask.control.verdict import Judge
 from unmask.stats import Interval, NotEnoughData, wilson
 
 

@@ -265,6 +265,48 @@ async def test_no_log_probabilities_unless_asked_for(backend: LocalBackend) -> N
     assert all(event.logprobs == () for event in events if isinstance(event, CommitEvent))
 
 
+@pytest.mark.parametrize("cut", [1, 8, 9, 16])
+@pytest.mark.parametrize("stop", [(), ("글 토",), ("세계",), ("셋입니다",)])
+async def test_answer_goes_on_behind_what_stands(cut: int, stop: tuple[str, ...]) -> None:
+    """Text, stop sequences and counts are those of the whole answer, though characters are cut where they fall."""
+    tokens = tuple(TOKENIZER.encode(HANGUL))
+    whole, rest = speaking(HANGUL), LocalBackend((served(Speaker(tokens[cut:])),))
+    request = replace(REQUEST, stop=stop)
+    expected = await whole.generate(request)
+    events = await events_of(rest, replace(request, draft=Draft(tokens=(), before=tokens[:cut])))
+    found = ended(events)
+    await asyncio.gather(whole.drain(), rest.drain())
+
+    if len(expected.tokens) > cut:
+        assert (found.text, found.tokens, found.finish_reason) == (
+            expected.text,
+            expected.tokens,
+            expected.finish_reason,
+        )
+        assert found.usage.completion_tokens == expected.usage.completion_tokens
+    assert found.usage.prompt_tokens == expected.usage.prompt_tokens
+    assert joined(events) == found.text
+
+
+async def test_what_stands_has_no_log_probabilities() -> None:
+    """Those of the tokens behind it are told, one each."""
+    tokens = tuple(TOKENIZER.encode(HANGUL))
+    backend = LocalBackend((served(Speaker(tokens[8:])),))
+    found = await backend.generate(replace(REQUEST, top_logprobs=0, draft=Draft(tokens=(), before=tokens[:8])))
+    await backend.drain()
+
+    assert [token.chosen.data for token in found.logprobs] == [TOKENIZER.token_bytes(token) for token in tokens[8:]]
+
+
+async def test_further_attempt_keeps_its_arrival(backend: LocalBackend) -> None:
+    """That of a request that comes in now is now; none comes from the future."""
+    earlier = await backend.generate(replace(REQUEST, arrived=-5.0))
+    later = await backend.generate(replace(REQUEST, arrived=1e12))
+
+    assert earlier.timing.arrived == -5.0
+    assert later.timing.arrived <= later.timing.started
+
+
 async def test_refusals_come_before_anything_runs(backend: LocalBackend) -> None:
     """An unknown model, a value out of range, a prompt too long and a draft of no text are typed errors."""
     long = Message(role=Role.USER, content="a b " * 400)
@@ -273,6 +315,9 @@ async def test_refusals_come_before_anything_runs(backend: LocalBackend) -> None
         (replace(REQUEST, sampling=Sampling(top_p=2.0)), InvalidRequestError),
         (replace(REQUEST, messages=(long,)), ContextLengthError),
         (replace(REQUEST, draft=Draft(tokens=(99_999,))), InvalidRequestError),
+        (replace(REQUEST, draft=Draft(tokens=(), before=(99_999,))), InvalidRequestError),
+        (replace(REQUEST, draft=Draft(tokens=(), before=(EMBEDDED_ADAPTER.end,))), InvalidRequestError),
+        (replace(REQUEST, max_tokens=2, draft=Draft(tokens=(), before=(9, 9))), InvalidRequestError),
     ):
         with pytest.raises(error):
             await backend.generate(request)
@@ -390,6 +435,24 @@ LOOKUP = Request(
     budget=StepBudget(max_steps=8),
     exit=make_plan(rule=EASY),
 )
+
+
+async def test_a_real_model_goes_on_as_it_went_on_before() -> None:
+    """Behind the same first canvas come the same others, from masks or from a draft that holds part of them."""
+    backend = embedded()
+    sum_of_three = (Message(role=Role.USER, content="add 12 + 30 + 45"),)
+    request = replace(LOOKUP, messages=sum_of_three, exit=None, canvas_length=8, budget=StepBudget(max_steps=4))
+    whole = await backend.generate(request)
+    assert len(whole.tokens) > 8
+    before, rest = whole.tokens[:8], whole.tokens[8:16]
+    again = await backend.generate(replace(request, draft=Draft(tokens=(), before=before)))
+    kept = Draft(tokens=(None, *rest[1:]), frozen=frozenset(range(1, len(rest))), before=before)
+    reopened = await backend.generate(replace(request, draft=kept))
+    await backend.drain()
+
+    assert (again.text, again.tokens) == (whole.text, whole.tokens)
+    assert again.usage.canvases == whole.usage.canvases - 1
+    assert reopened.tokens[9 : 8 + len(rest)] == whole.tokens[9 : 8 + len(rest)]
 
 
 async def test_a_real_model_stops_early_and_says_so() -> None:

@@ -16,21 +16,22 @@ def read(registry: CollectorRegistry) -> Series:
 def test_every_series_is_there_from_the_start() -> None:
     """At zero, so that a rate can be taken of the first event."""
     registry = CollectorRegistry()
-    ControlInstruments(registry, ["tiny", "nano"], ["client", "model"])
+    ControlInstruments(registry, ["tiny", "nano"], ["client", "model"], ["again"])
     found = {name: value for name, value in read(registry).items() if not name.split("{")[0].endswith("_created")}
 
     assert set(found.values()) == {0}
-    assert len(found) == 2 * (2 + len(Bucket) + 1 + len(ControlEnd) + 1 + 1)
+    assert len(found) == 2 * (2 + len(Bucket) + 1 + len(ControlEnd) + 1 + 1 + 2)
 
 
 def test_events_are_counted_for_their_model() -> None:
     """And for no other."""
     registry = CollectorRegistry()
-    instruments = ControlInstruments(registry, ["tiny", "nano"], ["client", "model"])
+    instruments = ControlInstruments(registry, ["tiny", "nano"], ["client", "model"], ["again"])
     instruments.assigned("tiny", "client", Bucket.M)
     instruments.assigned("tiny", "model", None)
     instruments.control_ended("tiny", ControlEnd.RECORDED, 5)
     instruments.exit_failed("tiny")
+    instruments.attempted("tiny", "again", 9)
     found = {name: value for name, value in read(registry).items() if value and "_created" not in name}
 
     assert found == {
@@ -41,6 +42,8 @@ def test_events_are_counted_for_their_model() -> None:
         "unmask_controls_total{model=tiny,result=recorded}": 1,
         "unmask_control_extra_steps_total{model=tiny}": 5,
         "unmask_exit_failures_total{model=tiny}": 1,
+        "unmask_attempts_total{model=tiny,reason=again}": 1,
+        "unmask_attempt_steps_total{model=tiny,reason=again}": 9,
     }
 
 

@@ -109,6 +109,12 @@ def class_policies(draw: st.DrawFn, name: str) -> ClassPolicy:
         at_cap=draw(st.sampled_from(AtCap)),
         re_expansions=attempts,
         re_expansion_factor=draw(st.floats(1, 64, exclude_min=attempts > 0)),
+        deadline_s=(deadline := draw(st.none() | st.floats(0.01, 86_400))),
+        weight=draw(st.none() | st.floats(0.01, 1_000)),
+        # At most three classes are drawn, and together they may be promised no more than all.
+        min_share=draw(st.none() | st.floats(0, 0.3)),
+        max_share=draw(st.none() | st.floats(0.3, 1)),
+        smaller_bucket=draw(st.none() | st.just(value=False) if deadline is None else st.none() | st.booleans()),
     )
 
 

@@ -97,6 +97,24 @@ REFUSED: tuple[tuple[str, Policy, str, str], ...] = (
         "classes.interactive.re_expansion_factor",
         "above 1",
     ),
+    (
+        "more promised than there may be",
+        make_policy(classes=(make_class_policy(min_share=0.5, max_share=0.4),)),
+        "classes.interactive.min_share",
+        "is 0.5, allowed: at most classes.interactive.max_share, which is 0.4",
+    ),
+    (
+        "more promised than there is",
+        make_policy(classes=(make_class_policy(min_share=0.6), make_class_policy("batch", min_share=0.5))),
+        "classes",
+        "at most 1 together",
+    ),
+    (
+        "a smaller bucket without a deadline",
+        make_policy(classes=(make_class_policy(smaller_bucket=True),)),
+        "classes.interactive.smaller_bucket",
+        "with classes.interactive.deadline_s",
+    ),
     ("one kind of signal", rule((MIN, 0.9)), "tasks.sort.exit", "at least 2 of change, confidence, format"),
     ("two signals of one kind", rule((FLIPS, 0.0), (KL, 0.1)), "tasks.sort.exit", "is 'change'"),
     ("no signal", rule(), "tasks.sort.exit", "is 'none'"),
@@ -188,6 +206,9 @@ def test_what_makes_sense_passes(policy: Policy) -> None:
         replace(task(mode=BudgetMode.ADAPTIVE), difficulty="0" * 16),
         task(strategy=StrategyChoice(name=StrategyName.ENTROPY_BOUND, threshold=3.0)),
         make_policy(classes=(make_class_policy(re_expansions=0, re_expansion_factor=1.0),)),
+        make_policy(classes=(make_class_policy(min_share=0.4), make_class_policy("batch", min_share=0.6))),
+        make_policy(classes=(make_class_policy(min_share=1.0, max_share=1.0),)),
+        make_policy(classes=(make_class_policy(deadline_s=0.01, smaller_bucket=True),)),
     ],
 )
 def test_edge_passes(policy: Policy) -> None:

@@ -9,8 +9,8 @@ from tests.control.handmade import make_label, make_record
 from tests.control.values import make_entry
 from tests.tune.traced import TASK, Behaviour, TracedBackend, served
 from unmask.backend import Request
-from unmask.control.check import Judge
 from unmask.control.records import ControlRecord, Label
+from unmask.control.verdict import Judge
 from unmask.policy.exit_replay import replay
 from unmask.policy.policy import ExitPolicy, TaskPolicy
 from unmask.policy.replay import parse_replay, replay_bytes

@@ -7,7 +7,7 @@ from unmask.api.call import Call
 from unmask.api.finished import FinishedChoice
 from unmask.api.shape import AnswerShape, ChoiceWriter, Json
 from unmask.api.usage import choice_diffusion, usage
-from unmask.backend import Generation
+from unmask.control.answered import Answered
 from unmask.types import Verification
 
 
@@ -16,7 +16,7 @@ class Answer:
     """The answer to one call: what it says of itself beside its choices.
 
     Attributes:
-        verified: told what the verifier says of each choice.
+        verified: told what the verifiers say of each choice.
     """
 
     id: str
@@ -25,12 +25,11 @@ class Answer:
     shape: AnswerShape
     verified: Callable[[Verification], None]
 
-    def finish(self, generation: Generation) -> FinishedChoice:
-        """Verify a completed generation, once; nothing is asked of it where there is no format."""
-        form = self.call.answer_format
-        verify = Verification.SKIPPED if form is None else form.verify(generation.text)
-        self.verified(verify)
-        return FinishedChoice(generation=generation, verify=verify)
+    def finish(self, answered: Answered) -> FinishedChoice:
+        """Return a choice that is decided, once: what its verifiers say is counted."""
+        choice = FinishedChoice(answered=answered)
+        self.verified(choice.verify)
+        return choice
 
     def writers(self) -> tuple[ChoiceWriter, ...]:
         """Return a new writer for every choice, in their order."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from unmask.api.verifying import Verifying
 from unmask.backend import ModelInfo, Request
 from unmask.control.admitted import Admitted
 from unmask.control.asked import Asked
@@ -10,11 +11,17 @@ from unmask.tasks.formats import AnswerFormat
 
 
 class Delivery(StrEnum):
-    """How an answer reaches the client: at once, canvas by canvas, or with a draft after every step beside it."""
+    """How an answer reaches the client.
+
+    At once; canvas by canvas; with a draft after every step beside it; or as a stream whose text comes once it is
+    accepted. ``stream`` leaves it open: accepted text where there may be further attempts, else canvas by canvas.
+    """
 
     WHOLE = "whole"
+    STREAM = "stream"
     COMMITTED = "committed"
     SNAPSHOTS = "snapshots"
+    VERIFIED = "verified"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +31,8 @@ class Call:
     Attributes:
         requests: one per choice of the answer, in the order of the choices.
         echoes: text that a choice begins with before anything is generated, one per choice.
-        answer_format: what every choice is verified against; ``None`` asks nothing of it.
+        answer_format: the form that every choice is verified against; ``None`` asks for none.
+        verifying: what else it is verified against.
         include_usage: whether a stream ends with what it cost.
         asked: what the client says of the budget of all its choices.
         admitted: the requests with the budgets they were given, once they were; one per request.
@@ -36,6 +44,7 @@ class Call:
     echoes: tuple[str, ...]
     delivery: Delivery = Delivery.WHOLE
     answer_format: AnswerFormat | None = None
+    verifying: Verifying = Verifying()
     include_usage: bool = False
     asked: Asked = Asked()
     admitted: tuple[Admitted, ...] = ()

@@ -9,7 +9,8 @@ from unmask.api.finished import FinishedChoice
 from unmask.api.shape import Json
 from unmask.api.snapshot import snapshot
 from unmask.api.sse import DONE, SNAPSHOT, data_event
-from unmask.backend import CommitEvent, DoneEvent, StepEvent
+from unmask.backend import CommitEvent, StepEvent
+from unmask.control.answered import Answered
 
 
 class Chunks:
@@ -33,8 +34,8 @@ class Chunks:
                 return self._snapshot(index, event) if self._call.delivery is Delivery.SNAPSHOTS else b""
             case CommitEvent():
                 return self._chunk(self._writers[index].part(event)) if event.text or event.logprobs else b""
-            case DoneEvent():
-                choice = self._answer.finish(event.generation)
+            case Answered():
+                choice = self._answer.finish(event)
                 self._finished[index] = choice
                 return self._chunk(self._answer.with_diffusion(self._writers[index].closing(choice), index, choice))
             case _:

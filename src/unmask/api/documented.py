@@ -3,8 +3,10 @@
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
 
 from unmask.backend import PieceState
+from unmask.control.answered import Cap
 from unmask.control.budget import BudgetSource
 from unmask.types import Bucket, ExitReason, FinishReason, Precision, Verification
 
@@ -67,6 +69,10 @@ class ChoiceDiffusion(BaseModel):
     canvases: int
     exit_reason: ExitReason
     verify: Verification
+    reexpansions: int
+    steps_reexpansion: int
+    steps_verify: int
+    cap_applied: Cap | None
     bucket: Bucket | None
     task: str
     difficulty: Difficulty | None
@@ -157,6 +163,10 @@ class DiffusionUsage(BaseModel):
     tokens_per_step: float
     exit_reason: ExitReason | Literal["mixed"]
     verify: Verification
+    reexpansions: int = Field(description="Further attempts after a failed verification.")
+    steps_reexpansion: int = Field(description="Denoise steps of these; part of `steps_used`.")
+    steps_verify: int = Field(description="Denoise steps of samples that answers were compared with; part of it too.")
+    cap_applied: Cap | Literal["mixed"] | None = Field(description="The limit that an answer met, if it met one.")
     bucket: Bucket | None = Field(description="The budget tier, where choices share one.")
     policy: str = Field(description="Short digest of the policy, or `fixed`.")
     task: str | None = Field(description="The task type, where choices share one.")
@@ -302,9 +312,36 @@ class ErrorFields(BaseModel):
     code: str | None
 
 
+def _without_default(schema: JsonDict) -> None:
+    # FastAPI leaves a default of null out, and what is described in two places has to be described alike.
+    schema.pop("default")
+
+
+class SpentDiffusion(ChoiceDiffusion):
+    """Steps of a request that is not answered."""
+
+    steps_allocated: int
+
+
+class SpentUsage(BaseModel):
+    """What a request cost that is not answered."""
+
+    model_config = _EXACT
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+    diffusion: SpentDiffusion
+
+
 class ErrorBody(BaseModel):
     """An error body of the OpenAI API."""
 
     model_config = _EXACT
 
     error: ErrorFields
+    usage: SpentUsage | None = Field(
+        default=None,
+        description="Only where a limit of its class fails a request: what it took all the same.",
+        json_schema_extra=_without_default,
+    )

@@ -21,7 +21,8 @@ from unmask.api.running import Running
 from unmask.api.serving import Serving
 from unmask.api.shape import AnswerShape
 from unmask.api.stopwatch import Stopwatch
-from unmask.backend import Backend, Generation
+from unmask.backend import Backend
+from unmask.control.answered import Answered
 from unmask.control.controller import Controller
 from unmask.metrics.generations import GenerationInstruments
 
@@ -78,10 +79,10 @@ class GenerateEndpoint:
         return _whole(serving, answer, await while_connected(http.receive, serving.collect()))
 
 
-def _whole(serving: Serving, answer: Answer, generations: tuple[Generation, ...]) -> Response:
-    choices = [answer.finish(generation) for generation in generations]
+def _whole(serving: Serving, answer: Answer, decided: tuple[Answered, ...]) -> Response:
+    choices = [answer.finish(one) for one in decided]
     response = json_response(answer.whole(choices))
-    response.headers[STEPS] = str(sum(generation.usage.steps_used for generation in generations))
+    response.headers[STEPS] = str(sum(one.generation.usage.steps_used for one in decided))
     # Last, so that writing the answer counts.
     response.headers.update(answer_headers(serving.call, serving.stopwatch))
     return response

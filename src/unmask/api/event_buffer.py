@@ -3,15 +3,16 @@
 import asyncio
 from dataclasses import dataclass
 
-from unmask.backend import Event, StepEvent
+from unmask.backend import CommitEvent, StepEvent
+from unmask.control.answered import Answered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceEvent:
-    """An event of one choice of an answer."""
+    """An event of one choice of an answer; the last one is its decision."""
 
     index: int
-    event: Event
+    event: StepEvent | CommitEvent | Answered
 
 
 class EventBuffer:
@@ -28,7 +29,7 @@ class EventBuffer:
         self._error: BaseException | None = None
         self.ended = False
 
-    def put(self, index: int, event: Event) -> None:
+    def put(self, index: int, event: StepEvent | CommitEvent | Answered) -> None:
         """Add an event of a choice."""
         if isinstance(event, StepEvent):
             self._events = [

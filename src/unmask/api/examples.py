@@ -41,6 +41,16 @@ CHAT_EXAMPLES: Mapping[str, Example] = MappingProxyType(
                 },
             ),
         ),
+        "verify": Example(
+            "An answer that is held to the items of the question, in ascending order",
+            _chat(
+                "sort 5 , 3 , 9",
+                diffusion={
+                    "task": "sort",
+                    "verify": [{"kind": "constraint", "same_items": ["3", "5", "9"], "order": "ascending"}],
+                },
+            ),
+        ),
         "choices": Example(
             "Three answers, the same three every time", _chat("add 12 + 30", n=3, seed=7, temperature=1.0)
         ),

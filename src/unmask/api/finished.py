@@ -3,15 +3,25 @@
 from dataclasses import dataclass
 
 from unmask.backend import Generation
+from unmask.control.answered import Answered
 from unmask.types import FinishReason, Verification
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedChoice:
-    """A completed generation and what its verifier says of it."""
+    """A choice that is decided, and all that it took."""
 
-    generation: Generation
-    verify: Verification
+    answered: Answered
+
+    @property
+    def generation(self) -> Generation:
+        """What is answered."""
+        return self.answered.generation
+
+    @property
+    def verify(self) -> Verification:
+        """What its verifiers say."""
+        return self.answered.verdict.verification
 
     @property
     def finish_reason(self) -> FinishReason:

@@ -6,6 +6,7 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 
 from unmask.api.running import Running
 from unmask.backend import Backend
+from unmask.control.attempt import LATER
 from unmask.control.budget import BudgetSource
 from unmask.metrics.control import ControlInstruments
 from unmask.metrics.generations import GenerationInstruments
@@ -37,5 +38,5 @@ def make_meters(backend: Backend, running: Running, registry: CollectorRegistry)
     LoadCollector(registry, backend.load)
     register_identity(registry, models)
     ProcessCollector(registry=registry)
-    control = ControlInstruments(registry, [model.name for model in models], BudgetSource)
+    control = ControlInstruments(registry, [model.name for model in models], BudgetSource, LATER)
     return Meters(registry=registry, http=http, generations=generations, control=control)

@@ -61,7 +61,6 @@ COMPLETION: Refusals = MappingProxyType({**_SHARED, "suffix": ("",)})
 DIFFUSION: Refusals = MappingProxyType(
     {
         "criticality": (),
-        "max_reexpansions": (0,),
         "search": ("none",),
         "segment_weights": (),
         "width": (1,),

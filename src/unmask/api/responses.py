@@ -8,6 +8,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from unmask.api.status import status_of
+from unmask.api.usage import spent_usage
+from unmask.control.errors import CapReachedError
 from unmask.errors import RetryLaterError, UnmaskError
 
 ERROR_CODE = "error_code"
@@ -42,7 +44,7 @@ def error_body(error: UnmaskError) -> dict[str, object]:
     """Return the OpenAI error body of an error."""
     status = status_of(error)
     body = {"message": error.message, "type": status.type, "param": error.param, "code": status.code}
-    return {"error": body}
+    return {"error": body, **_spent(error)}
 
 
 def error_response(error: UnmaskError, *, headers: Mapping[str, str] | None = None) -> Response:
@@ -53,6 +55,13 @@ def error_response(error: UnmaskError, *, headers: Mapping[str, str] | None = No
 def unforeseen(request_id: str) -> UnmaskError:
     """Return what a client is told of an error that only the log knows."""
     return UnmaskError(f"The server failed on this request; its log says why under {request_id}.")
+
+
+def _spent(error: UnmaskError) -> dict[str, object]:
+    """Say what a request cost that its service class fails: its steps were taken."""
+    if not isinstance(error, CapReachedError) or error.answered is None or error.admitted is None:
+        return {}
+    return {"usage": spent_usage(error.answered, error.admitted.assignment)}
 
 
 def _retry_headers(error: UnmaskError) -> dict[str, str]:

@@ -2,32 +2,26 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from unmask.api import completion_schema
 from unmask.api.chat_schema import MOST_MESSAGES, MOST_PARTS
 from unmask.api.completion_schema import MOST_PROMPTS
 from unmask.api.effort import Effort
 from unmask.api.format_schema import LONGEST_DESCRIPTION, LONGEST_NAME
+from unmask.api.rule import Rule
 from unmask.api.schema import (
     LONGEST_KEY,
     LONGEST_LABEL,
     MOST_CHOICES,
     MOST_METADATA,
+    MOST_REEXPANSIONS,
     MOST_TOTAL_STEPS,
     ServiceTier,
 )
 from unmask.api.seeds import LARGEST_SEED, LEAST_SEED
+from unmask.api.verify_rules import VERIFY_RULES
 from unmask.backend import HIGHEST_TEMPERATURE, MOST_ALTERNATIVES, MOST_STOPS
 from unmask.types import NAMED_STRATEGIES
-
-
-class Rule(NamedTuple):
-    """What is allowed, and what to do about a value that is not."""
-
-    allowed: str
-    fix: str
-
 
 _WHOLE = "Send a whole number, without quotes or a fraction."
 _STEPS = Rule("a whole number, at least 1", f"{_WHOLE} /v1/models shows the most a model takes.")
@@ -72,7 +66,9 @@ _SHARED: Mapping[str, Rule] = {
     "diffusion.task": Rule("the name of a task type", "Leave it out, or ask /v1/models for the names."),
     "diffusion.service_class": Rule("the name of a service class", "Leave it out, or ask /v1/models for the names."),
     "diffusion.early_exit": _TRUTH,
-    "diffusion.stream": Rule("committed or snapshots, with stream: true", "verified is not supported yet."),
+    "diffusion.max_reexpansions": Rule(f"a whole number from 0 to {MOST_REEXPANSIONS}", _WHOLE),
+    "diffusion.stream": Rule("committed, snapshots or verified, with stream: true", "Leave it out for the default."),
+    **VERIFY_RULES,
     "num_denoising_steps": _STEPS,
     "vllm_xargs": Rule("an object", _OBJECT),
     "vllm_xargs.diffusion_max_steps": _STEPS,

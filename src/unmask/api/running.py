@@ -3,9 +3,9 @@
 import asyncio
 import contextlib
 from collections.abc import Iterator
+from typing import Any
 
 from unmask.api.errors import RETRY_AFTER_S
-from unmask.backend import Generation
 from unmask.errors import DrainingError, InvalidRequestError, QueueFullError
 
 
@@ -15,7 +15,7 @@ class Running:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._draining = False
-        self._generations: set[asyncio.Future[Generation]] = set()
+        self._generations: set[asyncio.Future[Any]] = set()
 
     def begin_drain(self) -> None:
         """Refuse requests from here on."""
@@ -64,7 +64,7 @@ class Running:
             )
 
     @contextlib.contextmanager
-    def track(self, *generations: asyncio.Future[Generation]) -> Iterator[None]:
+    def track(self, *generations: asyncio.Future[Any]) -> Iterator[None]:
         """Count generations for as long as the block runs, all of them or none: raise as `check` does."""
         self.check(len(generations))
         self._generations.update(generations)

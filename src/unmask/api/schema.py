@@ -15,6 +15,7 @@ from unmask.api.format_schema import ResponseFormat
 from unmask.api.refusals import DIFFUSION, STREAM_OPTIONS
 from unmask.api.seeds import LARGEST_SEED, LEAST_SEED
 from unmask.api.strict import STRICT, Strict, described, where
+from unmask.api.verify_schema import Verifiers
 from unmask.backend import HIGHEST_TEMPERATURE, MOST_STOPS
 from unmask.types import NAMED_STRATEGIES, StrategyName
 
@@ -23,6 +24,7 @@ PARTS_TAG = "<parts>"
 MOST_CHOICES = 16
 MOST_METADATA = 16
 MOST_TOTAL_STEPS = 1_000_000_000
+MOST_REEXPANSIONS = 16
 LARGEST_EXACT = (1 << 53) - 1
 """Up to here a float that is a whole number is the one that was sent."""
 LONGEST_KEY = 64
@@ -171,10 +173,21 @@ class DiffusionOptions(Strict):
         description="`false`: the answer runs to its end. By default it may stop before its budget is spent, where "
         "the policy has an exit rule for its task type.",
     )
-    stream: Literal["committed", "snapshots"] | None = Field(
+    verify: Verifiers | None = Field(
         default=None,
-        description="What a stream holds, with `stream` only: each canvas when it is finished, which is the default, "
-        "or the draft after every step as well.",
+        description="What the answer is verified against, beside its form and what its task type knows. It is answered "
+        "either way, unless the service class says otherwise.",
+    )
+    max_reexpansions: Annotated[int, Field(ge=0, le=MOST_REEXPANSIONS), WHOLE] | None = Field(
+        default=None,
+        description="Most further attempts after a failed verification, up to those of the service class, which are "
+        "the default. Without an approved policy there are none.",
+    )
+    stream: Literal["committed", "snapshots", "verified"] | None = Field(
+        default=None,
+        description="What a stream holds, with `stream` only: each canvas when it is finished; the draft after every "
+        "step as well; or the text once it is accepted, which is the default where there may be further attempts. The "
+        "first two switch those off.",
     )
 
 

@@ -7,19 +7,20 @@ from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from unmask.api.call import Call
+from unmask.api.call import Call, Delivery
 from unmask.api.cancel import cancel
 from unmask.api.errors import UnfinishedError
 from unmask.api.event_buffer import EventBuffer
 from unmask.api.running import Running
 from unmask.api.stopwatch import Stopwatch
-from unmask.backend import Backend, DoneEvent, Generation
+from unmask.backend import Backend, CommitEvent, DoneEvent, Generation, Request
 from unmask.control.admitted import Admitted
+from unmask.control.answered import Answered
 from unmask.control.controller import Controller
 from unmask.types import Outcome
 
 _LOG = logging.getLogger(__name__)
-_Tasks = tuple[asyncio.Future[Generation], ...]
+_Tasks = tuple[asyncio.Future[Answered], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +41,8 @@ class Serving:
     request_id: str
     stopwatch: Stopwatch
 
-    async def collect(self) -> tuple[Generation, ...]:
-        """Return a completed generation for every request, in their order; cancelling aborts them all.
+    async def collect(self) -> tuple[Answered, ...]:
+        """Return an answer to every request, in their order; cancelling aborts them all.
 
         Raises:
             UnmaskError: whatever keeps the server or the backend from taking the call.
@@ -58,14 +59,14 @@ class Serving:
     async def stream(self) -> AsyncIterator[EventBuffer]:
         """Run the requests into a buffer; what is not finished when the block ends is aborted.
 
-        The buffer ends with the error that `collect` would raise, or without one after a `DoneEvent` for every
+        The buffer ends with the error that `collect` would raise, or without one after an `Answered` for every
         request. What the server itself refuses is raised here.
         """
         buffer = EventBuffer()
         jobs = (self._streamed(index, admitted, buffer) for index, admitted in enumerate(self.call.admitted))
         async with self._together(jobs) as tasks:
 
-            def ended(_: asyncio.Future[Generation]) -> None:
+            def ended(_: asyncio.Future[Answered]) -> None:
                 if all(task.done() for task in tasks):
                     buffer.end(_failure(tasks))
 
@@ -74,11 +75,11 @@ class Serving:
             yield buffer
 
     @asynccontextmanager
-    async def _together(self, jobs: Iterable[Coroutine[Any, Any, Generation]]) -> AsyncIterator[_Tasks]:
+    async def _together(self, jobs: Iterable[Coroutine[Any, Any, Answered]]) -> AsyncIterator[_Tasks]:
         """Run jobs for as long as the block runs and none of them fails."""
         tasks = tuple(asyncio.ensure_future(job) for job in jobs)
 
-        def ended(task: asyncio.Future[Generation]) -> None:
+        def ended(task: asyncio.Future[Answered]) -> None:
             if task.cancelled() or task.exception() is not None:
                 for other in tasks:
                     other.cancel()
@@ -92,35 +93,53 @@ class Serving:
         finally:
             await cancel(*tasks)
 
-    async def _whole(self, admitted: Admitted) -> Generation:
+    async def _whole(self, admitted: Admitted) -> Answered:
         with self._settling(admitted) as settle:
-            generation = await self.backend.generate(admitted.request)
-            self.stopwatch.come_back()
-            settle(self._completed(generation))
-        return generation
+            return await settle(await self._generated(admitted.opening))
 
-    async def _streamed(self, index: int, admitted: Admitted, buffer: EventBuffer) -> Generation:
+    async def _streamed(self, index: int, admitted: Admitted, buffer: EventBuffer) -> Answered:
+        if self.call.delivery is Delivery.VERIFIED:
+            answered = await self._whole(admitted)
+            generation = answered.generation
+            buffer.put(index, CommitEvent(text=generation.text, logprobs=generation.logprobs))
+        else:
+            answered = await self._committed(index, admitted, buffer)
+        buffer.put(index, answered)
+        return answered
+
+    async def _committed(self, index: int, admitted: Admitted, buffer: EventBuffer) -> Answered:
+        """Run a request and put what it says into the buffer as it is said."""
         done: Generation | None = None
         with self._settling(admitted) as settle:
-            async with aclosing(self.backend.stream(admitted.request)) as events:
+            async with aclosing(self.backend.stream(admitted.opening)) as events:
                 async for event in events:
                     self.stopwatch.come_back()
                     if isinstance(event, DoneEvent):
-                        done = self._completed(event.generation)
-                        settle(done)
-                    buffer.put(index, event)
-        assert done is not None, "a stream ends with its generation"
-        return done
+                        done = event.generation
+                    else:
+                        buffer.put(index, event)
+            assert done is not None, "a stream ends with its generation"
+            # What has been said goes out before it is judged.
+            await asyncio.sleep(0)
+            return await settle(done)
+
+    async def _generated(self, request: Request) -> Generation:
+        self.stopwatch.hand_over()
+        generation = await self.backend.generate(request)
+        self.stopwatch.come_back()
+        return generation
 
     @contextmanager
-    def _settling(self, admitted: Admitted) -> Iterator[Callable[[Generation], None]]:
-        """Yield what settles the request; one that leaves the block without is abandoned."""
+    def _settling(self, admitted: Admitted) -> Iterator[Callable[[Generation], Coroutine[Any, Any, Answered]]]:
+        """Yield what makes an answer of a request's first attempt; a request that has none by then is abandoned."""
         settled = False
 
-        def settle(generation: Generation) -> None:
+        async def settle(first: Generation) -> Answered:
             nonlocal settled
+            answered = await self.control.conclude(admitted, self._completed(first), self._generated)
             settled = True
-            self.control.settle(admitted, generation, self.request_id)
+            self.control.settle(admitted, answered, self.request_id)
+            return answered
 
         try:
             yield settle

@@ -23,7 +23,7 @@ from unmask.api.errors import (
     UnknownPathError,
     UnsupportedFieldError,
 )
-from unmask.control.errors import BudgetSpentError
+from unmask.control.errors import AnswerFailedError, BudgetSpentError
 from unmask.errors import (
     ContextLengthError,
     DrainingError,
@@ -73,6 +73,7 @@ STATUS: Mapping[Outcome | type[UnmaskError], Status] = MappingProxyType(
         EncodingError: Status(http=415, type=_INVALID, code="unsupported_encoding"),
         # Not tried again by clients of the OpenAI API: the same request would spend the same steps.
         BudgetSpentError: Status(http=422, type=_INVALID, code="budget_spent"),
+        AnswerFailedError: Status(http=422, type=_INVALID, code="verification_failed"),
         HeadersTooLargeError: Status(http=431, type=_INVALID, code="headers_too_large"),
         QueueFullError: Status(http=429, type=_RATE, code="queue_full"),
         # Nobody reads this one; it is what a log would show.

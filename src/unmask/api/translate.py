@@ -13,8 +13,9 @@ from unmask.api.refusals import refusal
 from unmask.api.schema import DiffusionOptions, GeneratingBody, ServiceTier
 from unmask.api.seeds import choice_seeds
 from unmask.api.shown import AsJson
+from unmask.api.verifying import verifying
 from unmask.backend import ModelInfo, Request
-from unmask.control.asked import Asked
+from unmask.control.asked import MAX_REEXPANSIONS, Asked
 from unmask.errors import InvalidRequestError
 from unmask.tasks.formats import AnswerFormat, JsonObject, JsonSchema
 from unmask.tasks.schema_limits import InvalidSchemaError
@@ -74,8 +75,9 @@ def to_call(body: ChatBody | CompletionBody, model: ModelInfo, draw_seed: Callab
         echoes=tuple(echo for echo in asked.echoes for _ in range(choices)),
         delivery=delivery,
         answer_format=_answer_format(body.response_format),
+        verifying=verifying(options.verify or (), asked.chats),
         include_usage=body.stream_options is not None and body.stream_options.include_usage is True,
-        asked=_asked(options, steps),
+        asked=_asked(options, steps, delivery),
         service_tier=_tier(body.service_tier),
     )
 
@@ -166,7 +168,7 @@ def _max_tokens(*fields: tuple[str, int | None], model: ModelInfo) -> int | None
 def _delivery(body: GeneratingBody) -> Delivery:
     detail = body.diffusion.stream if body.diffusion else None
     if body.stream:
-        return Delivery(detail or Delivery.COMMITTED)
+        return Delivery(detail or Delivery.STREAM)
     for param, value in (("stream_options", body.stream_options), ("diffusion.stream", detail)):
         if value is not None:
             shown = value if isinstance(value, str) else "sent"
@@ -176,13 +178,23 @@ def _delivery(body: GeneratingBody) -> Delivery:
     return Delivery.WHOLE
 
 
-def _asked(options: DiffusionOptions, steps: AskedBudget) -> Asked:
+def _asked(options: DiffusionOptions, steps: AskedBudget, delivery: Delivery) -> Asked:
+    may_wait = delivery not in {Delivery.COMMITTED, Delivery.SNAPSHOTS}
+    if options.max_reexpansions and not may_wait:
+        raise InvalidRequestError(
+            MAX_REEXPANSIONS,
+            options.max_reexpansions,
+            f"0 or null with diffusion.stream {str(delivery)!r}",
+            "What is sent as it is made cannot be taken back: send diffusion.stream: verified.",
+        )
     asked = Asked(
         task=options.task,
         service_class=options.service_class,
         bucket=steps.bucket,
         has_strategy=any(given is not None for given in (options.strategy, options.threshold, options.window)),
         early_exit=options.early_exit is not False,
+        max_reexpansions=options.max_reexpansions,
+        may_wait=may_wait,
     )
     return (
         asked if steps.steps is None else replace(asked, max_steps=steps.steps.value, max_steps_field=steps.steps.param)

@@ -6,12 +6,13 @@ from unmask.api.call import Call
 from unmask.api.common import common
 from unmask.api.finished import FinishedChoice
 from unmask.backend import Usage
+from unmask.control.answered import Answered
 from unmask.control.budget import Assignment
 from unmask.control.sources import Estimate
 from unmask.types import Message, Verification
 
 MIXED = "mixed"
-"""Exit reason of choices that ended for different ones."""
+"""Exit reason or cap of choices that ended for different ones."""
 
 
 def usage(call: Call, choices: Sequence[FinishedChoice]) -> dict[str, object]:
@@ -37,6 +38,7 @@ def usage(call: Call, choices: Sequence[FinishedChoice]) -> dict[str, object]:
             "tokens_per_step": round(completion_tokens / steps, 4) if steps else 0.0,
             "exit_reason": _exit_reason(spent),
             "verify": _verify(choice.verify for choice in choices).value,
+            **_attempts([choice.answered for choice in choices]),
             **_shared(call),
         },
     }
@@ -50,11 +52,36 @@ def choice_diffusion(choice: FinishedChoice, given: Assignment) -> dict[str, obj
         "canvases": spent.canvases,
         "exit_reason": spent.exit_reason.value,
         "verify": choice.verify.value,
+        **_attempts([choice.answered]),
         "bucket": given.bucket,
         "task": given.task,
         "difficulty": _difficulty(given.estimate),
         "budget_source": given.source,
         "control": given.is_control,
+    }
+
+
+def spent_usage(answered: Answered, given: Assignment) -> dict[str, object]:
+    """Write what a request cost that is not answered."""
+    spent = answered.generation.usage
+    return {
+        "prompt_tokens": spent.prompt_tokens,
+        "completion_tokens": spent.completion_tokens,
+        "total_tokens": spent.prompt_tokens + spent.completion_tokens,
+        "diffusion": {
+            "steps_allocated": spent.steps_allocated,
+            **choice_diffusion(FinishedChoice(answered=answered), given),
+        },
+    }
+
+
+def _attempts(decided: Sequence[Answered]) -> dict[str, object]:
+    caps = {one.cap for one in decided}
+    return {
+        "reexpansions": sum(one.reexpansions for one in decided),
+        "steps_reexpansion": sum(one.steps_reexpansion for one in decided),
+        "steps_verify": sum(one.steps_verify for one in decided),
+        "cap_applied": caps.pop() if len(caps) == 1 else MIXED,
     }
 
 

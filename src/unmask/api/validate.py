@@ -12,15 +12,19 @@ from unmask.api.completion_schema import CompletionBody
 from unmask.api.errors import UnknownFieldError, UnsupportedFieldError
 from unmask.api.format_schema import PLAIN_TAG, SCHEMA_TAG, NamedSchema, PlainFormat, SchemaFormat
 from unmask.api.refusals import CHAT, COMPLETION, DIFFUSION, without_refusals
-from unmask.api.rules import CHAT_RULES, COMPLETION_RULES, WHOLE_FIELDS, Rule
+from unmask.api.rule import Rule
+from unmask.api.rules import CHAT_RULES, COMPLETION_RULES, WHOLE_FIELDS
 from unmask.api.schema import PARTS_TAG, TEXT_TAG, DiffusionOptions, GeneratingBody, StreamOptions, VllmArguments
 from unmask.api.shown import AsJson
+from unmask.api.verify_schema import VERIFIER_TAGS
 from unmask.errors import InvalidRequestError
 
 LONGEST_NAME = 80
 """An unknown field's name is cut to this many characters before it is repeated."""
 
-_TAGS = frozenset({TEXT_TAG, PARTS_TAG, PLAIN_TAG, SCHEMA_TAG})
+_TAGS = frozenset({TEXT_TAG, PARTS_TAG, PLAIN_TAG, SCHEMA_TAG, *VERIFIER_TAGS})
+_BY_TAG: Mapping[str, type[BaseModel]] = MappingProxyType({PLAIN_TAG: PlainFormat, **VERIFIER_TAGS})
+"""Objects of which there are several kinds in one place."""
 _BELOW: Mapping[str, type[BaseModel]] = MappingProxyType(
     {
         "diffusion": DiffusionOptions,
@@ -84,7 +88,8 @@ def _named(error: ErrorDetails, body_type: type[BaseModel], rules: Mapping[str, 
     *above, last = error["loc"]
     path = [part for part in above if part not in _TAGS]
     if error["type"] == "extra_forbidden":
-        owner = PlainFormat if above[-1:] == [PLAIN_TAG] else _BELOW.get(_path(path, generic=True), body_type)
+        tag = str(above[-1]) if above else ""
+        owner = _BY_TAG.get(tag) or _BELOW.get(_path(path, generic=True), body_type)
         return _unknown(path, str(last), error["input"], owner)
     if last not in _TAGS:
         path.append(last)

@@ -1,10 +1,12 @@
 """A request that was given its budget."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from unmask.backend import ModelInfo, Request
 from unmask.control.budget import Assignment
 from unmask.control.check import AnswerCheck
+from unmask.control.expansion import Expansion
+from unmask.tasks.consistency import SelfConsistency
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,10 +15,23 @@ class Admitted:
 
     Attributes:
         model: which model answers.
-        check: judges its answers, if it has an exit rule and anybody can.
+        check: judges its answers, if anybody can.
+        consistency: how samples are compared with its answer, where that is asked for.
+        expansion: the limits of further attempts; ``None`` where there are none.
+        max_total_steps: most steps of all generations for it together; ``None`` where each has its own cap.
     """
 
     request: Request
     model: ModelInfo
     assignment: Assignment
     check: AnswerCheck | None = None
+    consistency: SelfConsistency | None = None
+    expansion: Expansion | None = None
+    max_total_steps: int | None = None
+
+    @property
+    def opening(self) -> Request:
+        """The request as its first attempt is sent: with log-probabilities where an answer may have to be reopened."""
+        if self.expansion is None or self.request.top_logprobs is not None:
+            return self.request
+        return replace(self.request, top_logprobs=0)

@@ -8,6 +8,7 @@ MAX_STEPS = "diffusion.max_steps"
 MAX_TOTAL_STEPS = "diffusion.max_total_steps"
 TASK = "diffusion.task"
 SERVICE_CLASS = "diffusion.service_class"
+MAX_REEXPANSIONS = "diffusion.max_reexpansions"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +22,9 @@ class Asked:
         bucket: budget tier, asked for in place of steps.
         has_strategy: whether the request's strategy, its threshold or its window is the client's.
         early_exit: whether the answer may stop before its budget is spent.
+        max_reexpansions: most further attempts after a failed verification.
+        may_wait: whether the client waits for the answer that is accepted. One that is sent canvases as they are
+            finished does not, and what it has been sent cannot be taken back, so it gets no further attempts.
     """
 
     task: str | None = None
@@ -30,3 +34,5 @@ class Asked:
     bucket: Bucket | None = None
     has_strategy: bool = False
     early_exit: bool = True
+    max_reexpansions: int | None = None
+    may_wait: bool = True

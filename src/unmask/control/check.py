@@ -1,12 +1,16 @@
-"""The serving-time verifier of one request, as exit rules and controls ask it."""
+"""The serving-time verifiers of one request, as exit rules, controls and re-expansion ask them."""
 
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 
+from unmask.control.verdict import Failure, Judge, Verdict
+from unmask.tasks.failure import FailureKind
+from unmask.tasks.form import Form
 from unmask.tasks.formats import AnswerFormat, JsonSchema
-from unmask.tasks.item import Task
-from unmask.types import Message, Verification
+from unmask.tasks.item import CheckResult, Task, failed
+from unmask.tasks.verifier import Verifier
+from unmask.types import Message
 
 LONGEST_DRAFT = 10_000
 """Characters of a draft that is looked at; a longer one fails."""
@@ -16,32 +20,30 @@ LARGEST_DRAFT_CHECK = 1_000_000
 _LOG = logging.getLogger(__name__)
 
 
-class Judge(StrEnum):
-    """Who says whether an answer passes: the verifier of its task type, the form asked for, or a person."""
-
-    TASK = "task"
-    FORMAT = "format"
-    PERSON = "person"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerCheck:
-    """What the request alone says of an answer: its task type's verifier and the form asked for, as far as there are.
+    """What the request alone says of an answer: its task type's verifier and what the client asks, as far as there are.
 
     As a `DraftCheck` it is called by the thread that runs the engine, between two steps, so what it does is bounded
     by sizes that are known beforehand: a longer draft, or one whose schema takes more work, fails, and a rule that
     needs the format is then not met. Bounds of time would make the same request exit at different steps.
+
+    Attributes:
+        answer_format: the form asked for.
+        verifiers: what else is asked for.
     """
 
     messages: tuple[Message, ...]
     task: Task | None
     answer_format: AnswerFormat | None
+    verifiers: tuple[Verifier, ...] = ()
 
     @property
     def judges(self) -> tuple[Judge, ...]:
         """Who is asked."""
-        asked = ((Judge.TASK, self.task), (Judge.FORMAT, self.answer_format))
-        return tuple(judge for judge, verifier in asked if verifier is not None)
+        is_asked = self.answer_format is not None or bool(self.verifiers)
+        asked = ((Judge.TASK, self.task is not None), (Judge.FORMAT, is_asked))
+        return tuple(judge for judge, is_there in asked if is_there)
 
     def __call__(self, text: str) -> bool:
         """Judge a draft within the bounds; never raises."""
@@ -50,24 +52,61 @@ class AnswerCheck:
         return self.passes(text)
 
     def passes(self, text: str) -> bool:
-        """Judge an answer; never raises."""
-        try:
-            return self._has_form(text) and (self.task is None or self.task.verify(self.messages, text).passed)
-        except Exception:  # noqa: BLE001 - one that broke the engine's thread would take every request with it
-            _LOG.exception("a verifier failed; its answer counts as failed")
-            return False
+        """Judge an answer; never raises. A request that its task type's verifier cannot read fails."""
+        return all(result.passed or _asks_nothing(judge, result) for judge, result in self._results(text))
 
-    def _has_form(self, text: str) -> bool:
-        return self.answer_format is None or self.answer_format.verify(text) is not Verification.FAIL
+    def verdict(self, text: str) -> Verdict:
+        """Judge an answer and say what is wrong with it; never raises.
+
+        A task type's verifier that cannot read the request has nothing to say: the task type may have been told
+        wrongly from the prompt, and that is no fault of the answer.
+        """
+        passed = 0
+        failures: list[Failure] = []
+        for judge, result in self._results(text):
+            passed += result.passed
+            if result.failure is not None:
+                failures.append(Failure(kind=result.failure, judge=judge, reason=result.reason, span=result.span))
+        return Verdict(passed=passed, failures=tuple(failures))
+
+    def _results(self, text: str) -> Iterator[tuple[Judge, CheckResult]]:
+        """Ask everyone, those first whose verdict is cheapest and says most."""
+        asked: list[tuple[Judge, Verifier]] = []
+        if self.answer_format is not None:
+            asked.append((Judge.FORMAT, Form(form=self.answer_format)))
+        asked += [(Judge.FORMAT, verifier) for verifier in self.verifiers]
+        if self.task is not None:
+            asked.append((Judge.TASK, _OfTask(task=self.task)))
+        for judge, verifier in asked:
+            try:
+                yield judge, verifier.judge(self.messages, text)
+            except Exception:  # noqa: BLE001 - one that broke the engine's thread would take every request with it
+                _LOG.exception("a verifier failed; its answer counts as failed")
+                yield judge, failed("the verifier failed", FailureKind.LOGIC)
 
     def _work(self, text: str) -> int:
         return len(text) * self.answer_format.work if isinstance(self.answer_format, JsonSchema) else 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _OfTask:
+    task: Task
+
+    def judge(self, messages: tuple[Message, ...], text: str) -> CheckResult:
+        return self.task.verify(messages, text)
+
+
+def _asks_nothing(judge: Judge, result: CheckResult) -> bool:
+    return judge is Judge.FORMAT and result.failure is None
+
+
 def make_check(
-    messages: tuple[Message, ...], task: Task | None, answer_format: AnswerFormat | None
+    messages: tuple[Message, ...],
+    task: Task | None,
+    answer_format: AnswerFormat | None,
+    verifiers: tuple[Verifier, ...] = (),
 ) -> AnswerCheck | None:
     """Return the check of a request, or nothing where nobody can judge its answers."""
-    if task is None and answer_format is None:
+    if task is None and answer_format is None and not verifiers:
         return None
-    return AnswerCheck(messages=messages, task=task, answer_format=answer_format)
+    return AnswerCheck(messages=messages, task=task, answer_format=answer_format, verifiers=verifiers)

@@ -6,21 +6,27 @@ from functools import partial
 
 from unmask.backend import Generation, ModelInfo, Request
 from unmask.control.admitted import Admitted
+from unmask.control.answered import Answered
 from unmask.control.asked import TASK, Asked
 from unmask.control.book import Kept
 from unmask.control.budget import assign
 from unmask.control.check import make_check
 from unmask.control.controls import draw_control
 from unmask.control.ended import Ended
-from unmask.control.errors import BudgetSpentError
+from unmask.control.errors import AnswerFailedError, BudgetSpentError
+from unmask.control.expansion import expansion_of, total_cap
 from unmask.control.parts import ControlParts
 from unmask.control.records import ControlRecord
+from unmask.control.reexpand import Generate, conclude
 from unmask.control.sources import FIXED_POLICY, ActivePolicy, Classified, Estimate
 from unmask.errors import InvalidRequestError
 from unmask.metrics.control import ControlEnd, ControlInstruments
 from unmask.policy.policy import DEFAULT_TASK, Policy
+from unmask.tasks.consistency import SelfConsistency
+from unmask.tasks.criteria import load_criteria
 from unmask.tasks.formats import AnswerFormat
 from unmask.tasks.registry import all_tasks
+from unmask.tasks.verifier import Verifier
 from unmask.types import ExitReason
 
 
@@ -47,21 +53,30 @@ class Controller:
         self._now = now
         self._new_id = new_id
         self._tasks = all_tasks()
+        self._criteria = load_criteria()
 
     def policy_of(self, model: ModelInfo) -> ActivePolicy | None:
         """Return the approved policy that is in force for a model."""
         return self._parts.policies.active_policy(model.name, model.digest)
 
     def admit(
-        self, request: Request, asked: Asked, model: ModelInfo, answer_format: AnswerFormat | None = None
+        self,
+        request: Request,
+        asked: Asked,
+        model: ModelInfo,
+        answer_format: AnswerFormat | None = None,
+        verifiers: tuple[Verifier, ...] = (),
+        consistency: SelfConsistency | None = None,
     ) -> Admitted:
-        """Give a request its budget, strategy and exit rule, and draw whether it is a control.
+        """Give a request its budget, strategy, exit rule and further attempts, and draw whether it is a control.
 
         Args:
             request: in the client's words, with the budget as it is without a policy.
             asked: what of that the client has said.
             model: which model answers.
             answer_format: the form that the answer is verified against.
+            verifiers: what else it is verified against, beside what its task type knows.
+            consistency: how samples are compared with it, if they are.
 
         Raises:
             InvalidRequestError: there is no such task type or service class, or the class allows less.
@@ -74,24 +89,37 @@ class Controller:
         book = self._parts.book
         if book is not None and given.rule is not None and given.policy is not None:
             given = draw_control(given, book.seen(given.policy, task), self._parts.draw())
-        check = make_check(request.messages, self._tasks.get(task), answer_format) if given.exit is not None else None
-        changed = replace(request, budget=given.budget, strategy=given.strategy, exit=given.exit, check=check)
+        check = make_check(request.messages, self._tasks.get(task), answer_format, verifiers)
+        expansion = expansion_of(active, given.service_class, request, asked, model, self._criteria.get(task, ()))
+        drafts = check if given.exit is not None else None
+        changed = replace(request, budget=given.budget, strategy=given.strategy, exit=given.exit, check=drafts)
         self._instruments.assigned(model.name, given.source, given.bucket)
-        return Admitted(request=changed, model=model, assignment=given, check=check)
+        return Admitted(
+            request=changed,
+            model=model,
+            assignment=given,
+            check=check,
+            consistency=consistency,
+            expansion=None if check is None and consistency is None else expansion,
+            max_total_steps=total_cap(request, given.service_class),
+        )
 
-    def settle(self, admitted: Admitted, generation: Generation, request_id: str) -> None:
-        """Take a completed generation: keep what it says of exits.
+    async def conclude(self, admitted: Admitted, first: Generation, generate: Generate) -> Answered:
+        """Return the answer to a request whose first attempt has ended; see `unmask.control.reexpand`."""
+        found = await conclude(admitted, first, generate)
+        for attempt in found.attempts[1:]:
+            self._instruments.attempted(admitted.model.name, attempt.reason, attempt.steps)
+        return found
+
+    def settle(self, admitted: Admitted, answered: Answered, request_id: str) -> None:
+        """Take an answer: keep what its first attempt says of exits.
 
         Raises:
-            BudgetSpentError: it has not converged, and its service class fails such requests.
+            CapReachedError: it met a limit of its service class, which fails such requests.
         """
-        given, spent = admitted.assignment, generation.usage
-        self._keep(admitted, generation, request_id)
-        if given.fails_at_cap and spent.exit_reason in {ExitReason.MAX_STEPS, ExitReason.MAX_TOTAL_STEPS}:
-            service_class = given.service_class
-            assert service_class is not None, "only a class fails requests"
-            cap = min(service_class.max_steps, admitted.model.max_steps)
-            raise BudgetSpentError(spent.steps_used, service_class.name, cap)
+        self._keep(admitted, answered.first, request_id)
+        if admitted.assignment.fails_at_cap:
+            _check_cap(admitted, answered)
 
     def abandon(self, admitted: Admitted) -> None:
         """Take note that a request ended without an answer; a control of that kind tells nothing of exits."""
@@ -152,6 +180,20 @@ class Controller:
     def _failure_kept(self, model: str, kept: Kept) -> None:
         if kept.record is not None:
             self._instruments.exit_failed(model)
+
+
+def _check_cap(admitted: Admitted, answered: Answered) -> None:
+    """Raise what becomes of an answer that met a limit, in a class that fails such requests."""
+    service_class, spent = admitted.assignment.service_class, answered.generation.usage
+    assert service_class is not None, "only a class fails requests"
+    if spent.exit_reason in {ExitReason.MAX_STEPS, ExitReason.MAX_TOTAL_STEPS}:
+        cap = min(service_class.max_steps, admitted.model.max_steps)
+        raise BudgetSpentError(spent.steps_used, service_class.name, cap).having(admitted, answered)
+    failures = answered.verdict.failures
+    if failures and answered.cap is not None:
+        attempts = 1 + answered.reexpansions
+        error = AnswerFailedError(attempts, service_class.name, answered.cap, failures[0].reason)
+        raise error.having(admitted, answered)
 
 
 def known_tasks(model: ModelInfo, active: ActivePolicy | None) -> tuple[str, ...]:

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from unmask.control.check import Judge
 from unmask.control.records import ControlRecord, Label
+from unmask.control.verdict import Judge
 from unmask.stats import IntervalResult, weighted_rate
 
 

@@ -9,8 +9,8 @@ from typing import Generic, TypeVar
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from unmask.control.check import Judge
 from unmask.control.journal import KEPT_FILES, LARGEST_FILE, Journal
+from unmask.control.verdict import Judge
 from unmask.types import Bucket, Message, ProgressSignal
 
 CONTROLS = "controls"

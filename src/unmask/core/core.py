@@ -56,10 +56,17 @@ class Core:
         self._refuse_impossible(submission)
         if self.batcher.waiting.is_full:
             raise QueueFullError(f"{len(self.batcher.waiting)} requests wait already; try again later")
-        sequence = Sequence(id=next(self._ids), submission=submission, arrived=self._clock.now())
+        now = self._clock.now()
+        sequence = Sequence(
+            id=next(self._ids),
+            submission=submission,
+            arrived=now if submission.arrived is None else min(submission.arrived, now),
+            text=submission.begun.text,
+            unfinished=submission.begun.unfinished,
+        )
         self._open[sequence.id] = sequence, listener
         self.batcher.waiting.push(sequence)
-        self.load = replace(self.load, at=sequence.arrived, waiting=len(self.batcher.waiting))
+        self.load = replace(self.load, at=now, waiting=len(self.batcher.waiting))
         return sequence.id
 
     def abort(self, sequence_id: int) -> None:

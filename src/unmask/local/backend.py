@@ -25,8 +25,8 @@ from unmask.errors import UnknownModelError
 from unmask.local.limits import check_draft_tokens, check_text_length, make_submission
 from unmask.local.model import ServedModel
 from unmask.local.output import Output
-from unmask.local.settled import pieces
-from unmask.sequence import Sequence
+from unmask.local.settled import begun_with, pieces
+from unmask.sequence import Begun, Sequence
 from unmask.text.tokenizer import TextTokenizer
 from unmask.types import Outcome, StepTrace
 
@@ -67,7 +67,8 @@ class LocalBackend:
         check_text_length(request, model.info, model.tokenizer.longest)
         # Off the loop: while one long prompt is encoded, everyone else's requests go on.
         prompt = await asyncio.to_thread(model.tokenizer.encode_chat, request.messages)
-        submission = make_submission(request, model.info, tuple(prompt))
+        begun = Begun() if request.draft is None else begun_with(request.draft.before, model.tokenizer.token_bytes)
+        submission = make_submission(request, model.info, tuple(prompt), begun)
         output = Output(submission.stop, model.tokenizer)
         async with aclosing(self._fronts[request.model].run(submission)) as notices:
             async for notice in notices:
@@ -115,6 +116,7 @@ class LocalBackend:
             steps=load.steps,
             ticks=load.ticks,
             busy_s=load.busy_s,
+            queues=load.queues,
         )
 
     def _model(self, name: str) -> ServedModel:
@@ -139,7 +141,7 @@ def _generation(sequence: Sequence, output: Output) -> Generation:
         outcome=sequence.outcome,
         finish_reason=sequence.finish_reason,
         text=sequence.text,
-        tokens=tuple(sequence.output),
+        tokens=(*sequence.submission.begun.tokens, *sequence.output),
         usage=usage_of(sequence),
         timing=Timing(
             arrived=sequence.arrived,
@@ -150,6 +152,7 @@ def _generation(sequence: Sequence, output: Output) -> Generation:
         logprobs=tuple(output.logprobs),
         exit=_exit_record(sequence),
         error=sequence.error,
+        bucket=sequence.submission.bucket,
     )
 
 
@@ -170,9 +173,10 @@ def usage_of(sequence: Sequence) -> Usage:
     total = sequence.submission.budget.max_total_steps
     assert total is not None, "a submission carries a total"
     assert sequence.exit_reason is not None, "an ended sequence has a reason"
+    begun = len(sequence.submission.begun.tokens)
     return Usage(
-        prompt_tokens=len(sequence.submission.prompt),
-        completion_tokens=len(sequence.output),
+        prompt_tokens=len(sequence.submission.prompt) - begun,
+        completion_tokens=begun + len(sequence.output),
         cached_tokens=sequence.cached_tokens,
         prefill_tokens=sequence.prefill_tokens,
         commit_tokens=sequence.commit_tokens,

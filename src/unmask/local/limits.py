@@ -4,13 +4,13 @@ from unmask.backend import HIGHEST_TEMPERATURE, MOST_ALTERNATIVES, MOST_STOPS, M
 from unmask.errors import ContextLengthError, InvalidRequestError
 from unmask.policy.exit_rule import rule_faults
 from unmask.policy.finality import finality_fault
-from unmask.sequence import Submission
+from unmask.sequence import Begun, Submission
 from unmask.text.tokenizer import SPECIALS, Special
 from unmask.types import Draft, ExitPlan, Mode, StepBudget, StrategyChoice, StrategyName
 
 
-def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...]) -> Submission:
-    """Return the request in tokens, every default filled in.
+def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...], begun: Begun = Begun()) -> Submission:
+    """Return the request in tokens, every default filled in; ``begun`` is what its answer says already.
 
     Raises:
         InvalidRequestError: a value is outside what the model allows.
@@ -28,9 +28,16 @@ def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...])
         _check_exit(request.exit, request.mode)
     if request.draft is not None:
         _check_draft(request.draft, request.mode, canvas_length)
-    max_tokens = _max_tokens(request, model, len(prompt))
+    max_tokens = _max_tokens(request, model, len(prompt)) - len(begun.tokens)
+    if max_tokens < 1:
+        raise InvalidRequestError(
+            "draft.before",
+            f"{len(begun.tokens)} tokens",
+            f"fewer than the {max_tokens + len(begun.tokens)} of the answer",
+            "Leave room for the canvas of the draft.",
+        )
     return Submission(
-        prompt=prompt,
+        prompt=prompt + begun.tokens,
         max_tokens=max_tokens,
         canvas_length=canvas_length,
         context_length=model.context_length,
@@ -41,11 +48,16 @@ def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...])
         mode=request.mode,
         tenant=request.tenant,
         draft=request.draft,
+        begun=begun,
         snapshots=request.snapshots,
         trace=request.trace,
         top_logprobs=request.top_logprobs,
         exit=request.exit,
         check=request.check,
+        terms=request.terms,
+        bucket=request.bucket,
+        smaller=request.smaller,
+        arrived=request.arrived,
     )
 
 
@@ -66,6 +78,11 @@ def check_draft_tokens(draft: Draft, vocabulary: int) -> None:
     Raises:
         InvalidRequestError: an id is outside the vocabulary, or marks something other than text.
     """
+    for before in draft.before:
+        if not SPECIALS <= before < vocabulary:
+            raise InvalidRequestError(
+                "draft.before", before, f"{SPECIALS} to {vocabulary - 1}", "Take the tokens from an earlier generation."
+            )
     for token in draft.tokens:
         if token is not None and token != Special.END and not SPECIALS <= token < vocabulary:
             raise InvalidRequestError(

@@ -3,6 +3,8 @@
 import codecs
 from collections.abc import Callable, Sequence
 
+from unmask.sequence import Begun
+
 _Utf8 = codecs.getincrementaldecoder("utf-8")
 
 
@@ -25,3 +27,10 @@ def pieces(tokens: Sequence[int], token_bytes: Callable[[int], bytes]) -> list[s
     decoder = _Utf8("replace")
     last = len(tokens) - 1
     return [decoder.decode(token_bytes(token), place == last) for place, token in enumerate(tokens)]
+
+
+def begun_with(tokens: tuple[int, ...], token_bytes: Callable[[int], bytes]) -> Begun:
+    """Return what an answer says that begins with tokens."""
+    decoder = _Utf8("replace")
+    text = decoder.decode(b"".join(map(token_bytes, tokens)))
+    return Begun(tokens=tokens, text=text, unfinished=decoder.getstate()[0])

@@ -28,11 +28,15 @@ class ControlInstruments:
         registry: where it registers.
         models: names of those served.
         sources: what budgets are taken from.
+        reasons: why there are generations beyond a request's first.
     """
 
-    def __init__(self, registry: CollectorRegistry, models: Iterable[str], sources: Iterable[str]) -> None:
+    def __init__(
+        self, registry: CollectorRegistry, models: Iterable[str], sources: Iterable[str], reasons: Iterable[str]
+    ) -> None:
         self._registry = registry
         self._models = tuple(models)
+        reasons = tuple(reasons)
         self._budgets = self._counter(
             "unmask_budgets_total", "Generations given a budget, by what it was taken from.", "source", sources
         )
@@ -48,6 +52,14 @@ class ControlInstruments:
         self._extra_steps = self._counter(
             "unmask_control_extra_steps_total", "Denoise steps of control runs beyond where they would have exited."
         )
+        self._attempts = self._counter(
+            "unmask_attempts_total",
+            "Generations beyond the first of a request: further attempts after a failed verification, by what was "
+            "tried, and samples that answers were compared with.",
+            "reason",
+            reasons,
+        )
+        self._attempt_steps = self._counter("unmask_attempt_steps_total", "Denoise steps of these.", "reason", reasons)
         self._failures = self._counter(
             "unmask_exit_failures_total", "Answers that were stopped early and failed their verifier."
         )
@@ -61,6 +73,11 @@ class ControlInstruments:
         """Count a control run, and what it cost to let it run on."""
         self._controls.labels(model, result).inc()
         self._extra_steps.labels(model).inc(extra_steps)
+
+    def attempted(self, model: str, reason: str, steps: int) -> None:
+        """Count a generation beyond the first of its request, and what it cost."""
+        self._attempts.labels(model, reason).inc()
+        self._attempt_steps.labels(model, reason).inc(steps)
 
     def exit_failed(self, model: str) -> None:
         """Count an answer that was stopped early and failed."""

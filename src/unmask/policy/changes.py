@@ -12,7 +12,20 @@ from unmask.types import ExitRule, LearnedExit
 Scalar: TypeAlias = str | int | float | bool | None
 
 _CAPS = frozenset(
-    {"floor", "default", "ceiling", "max_steps", "max_total_steps", "re_expansions", "re_expansion_factor"}
+    {
+        "floor",
+        "default",
+        "ceiling",
+        "max_steps",
+        "max_total_steps",
+        "re_expansions",
+        "re_expansion_factor",
+        "deadline_s",
+        "weight",
+        "min_share",
+        "max_share",
+        "smaller_bucket",
+    }
 )
 _OF_TASK = 2
 """Place of a task type's field in a path such as tasks.lookup.floor."""

@@ -93,6 +93,11 @@ def _service_class(name: str, document: ClassDocument) -> ClassPolicy:
         at_cap=document.at_cap,
         re_expansions=document.re_expansions,
         re_expansion_factor=document.re_expansion_factor,
+        deadline_s=document.deadline_s,
+        weight=document.weight,
+        min_share=document.min_share,
+        max_share=document.max_share,
+        smaller_bucket=document.smaller_bucket,
     )
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from unmask.service import ClassTerms
 from unmask.types import Bucket, ExitRule, StrategyChoice
 
 DEFAULT_TASK = "default"
@@ -24,7 +25,10 @@ class Preference(StrEnum):
 
 
 class AtCap(StrEnum):
-    """What becomes of a request that has spent its budget without converging: answered as it stands, or failed."""
+    """What becomes of a request that has met a limit: answered as it stands, or failed.
+
+    Its budget was spent without converging, or its further attempts without passing.
+    """
 
     TRUNCATE = "truncate"
     FAIL = "fail"
@@ -81,6 +85,11 @@ class ClassPolicy:
         max_steps: cap of a canvas; ``max_total_steps`` of a request (``None``: per canvas × canvases).
         re_expansions: most further attempts after a failed verification.
         re_expansion_factor: how much larger each one's budget is.
+        deadline_s: seconds from arrival in which it is answered; ``None``: whenever.
+        weight: its part where classes compete for the machine; ``None`` is 1.
+        min_share: share of the machine that it gets while it has work; ``None`` is 0.
+        max_share: most of the machine that it gets; ``None`` is all.
+        smaller_bucket: whether a request that would be too late gets a smaller bucket rather than a refusal.
     """
 
     name: str
@@ -90,6 +99,23 @@ class ClassPolicy:
     at_cap: AtCap
     re_expansions: int
     re_expansion_factor: float
+    deadline_s: float | None = None
+    weight: float | None = None
+    min_share: float | None = None
+    max_share: float | None = None
+    smaller_bucket: bool | None = None
+
+    @property
+    def terms(self) -> ClassTerms:
+        """What its requests' place in the queue goes by; somebody waits for what would rather have its deadline."""
+        return ClassTerms(
+            name=self.name,
+            weight=1.0 if self.weight is None else self.weight,
+            min_share=self.min_share or 0.0,
+            max_share=1.0 if self.max_share is None else self.max_share,
+            deadline_s=self.deadline_s,
+            is_interactive=self.prefers is Preference.DEADLINE,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

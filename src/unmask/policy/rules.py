@@ -1,10 +1,11 @@
 """What has to hold between the fields of a policy; one rule a function, each with its message."""
 
+import math
 from collections.abc import Callable, Iterable
 
 from unmask.errors import ConfigError, shown
 from unmask.policy.exit_rule import RuleFault, rule_faults
-from unmask.policy.policy import DEFAULT_TASK, BudgetMode, Policy, TaskPolicy
+from unmask.policy.policy import DEFAULT_TASK, BudgetMode, ClassPolicy, Policy, TaskPolicy
 from unmask.types import Bucket, ExitRule, ProgressSignal, StrategyChoice, StrategyName
 
 LEAST_YOUNG_FRACTION = 0.05
@@ -175,6 +176,27 @@ def _classes_make_sense(policy: Policy) -> None:
                 "a number above 1",
                 "Another attempt needs a larger budget; or set re_expansions to 0.",
             )
+        _shares_make_sense(path, entry)
+    promised = math.fsum(entry.min_share or 0.0 for entry in policy.classes)
+    if promised > 1:
+        raise misfit("classes", f"{promised:g} of min_share", "at most 1 together", "There is one machine to share.")
+
+
+def _shares_make_sense(path: str, entry: ClassPolicy) -> None:
+    if entry.min_share is not None and entry.max_share is not None and entry.min_share > entry.max_share:
+        raise misfit(
+            f"{path}.min_share",
+            entry.min_share,
+            f"at most {path}.max_share, which is {entry.max_share:g}",
+            "Lower it, or raise the most that the class gets.",
+        )
+    if entry.smaller_bucket and entry.deadline_s is None:
+        raise misfit(
+            f"{path}.smaller_bucket",
+            True,  # noqa: FBT003 - the value that the message shows
+            f"left out, or with {path}.deadline_s",
+            "Without a deadline nothing is too late.",
+        )
 
 
 def _default_task_is_plain(policy: Policy) -> None:

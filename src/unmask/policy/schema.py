@@ -112,14 +112,35 @@ class ClassDocument(Document):
         default=None, description="Cap on the steps of a request. Left out: `max_steps` times its canvases."
     )
     at_cap: AtCap = Field(
-        description="What becomes of a request that has spent its budget without converging: it is answered as it "
-        "stands, or fails."
+        description="What becomes of a request that has met a limit (its budget spent without converging, or its "
+        "further attempts without passing): it is answered as it stands, or fails."
     )
     re_expansions: Annotated[int, Field(ge=0, le=16)] = Field(
         description="Most further attempts after a failed verification."
     )
     re_expansion_factor: Annotated[float, Field(ge=1, le=64, allow_inf_nan=False)] = Field(
         description="How much larger the budget of each further attempt is; above 1 where there are any."
+    )
+    deadline_s: Annotated[float, Field(ge=0.01, le=86_400, allow_inf_nan=False)] | None = Field(
+        default=None,
+        description="Seconds from arrival in which a request is answered; one that would be later is refused, or gets "
+        "a smaller bucket. Left out: whenever.",
+    )
+    weight: Annotated[float, Field(ge=0.01, le=1_000, allow_inf_nan=False)] | None = Field(
+        default=None, description="Its part where classes compete for the machine. Left out: 1."
+    )
+    min_share: Fraction | None = Field(
+        default=None,
+        description="Share of the machine that it gets while it has work, lent to others while it has none; those of "
+        "all classes are at most 1 together. Left out: 0.",
+    )
+    max_share: Annotated[float, Field(ge=0.01, le=1, allow_inf_nan=False)] | None = Field(
+        default=None, description="Most of the machine that it gets, even where nobody else wants it. Left out: all."
+    )
+    smaller_bucket: bool | None = Field(
+        default=None,
+        description="Whether a request that would be too late gets a smaller bucket, not below the floor of its task "
+        "type, rather than a refusal. Left out: it is refused.",
     )
 
 

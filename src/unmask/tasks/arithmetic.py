@@ -11,6 +11,7 @@ from unmask.tasks.draw import draw_in_split
 from unmask.tasks.failure import FailureKind
 from unmask.tasks.item import PASSED, CheckResult, Difficulty, Item, Split, failed, question_of
 from unmask.tasks.phrasing import draw_phrasing
+from unmask.tasks.span import difference
 from unmask.tasks.spec import load_spec
 from unmask.types import Message, Role
 
@@ -88,7 +89,8 @@ class Arithmetic:
             return failed("no sum found in the request")
         if text.strip() == written_out(terms):
             return PASSED
-        return failed("terms, totals and result do not agree", _failure(terms, text.strip()))
+        span = difference(text, written_out(terms))
+        return failed("terms, totals and result do not agree", _failure(terms, text.strip()), span)
 
 
 def _failure(terms: tuple[int, ...], text: str) -> FailureKind:

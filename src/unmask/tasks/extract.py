@@ -23,6 +23,7 @@ from unmask.tasks.extract_fields import (
 )
 from unmask.tasks.failure import FailureKind
 from unmask.tasks.item import PASSED, CheckResult, Difficulty, Item, Split, failed, question_of, split_of
+from unmask.tasks.json_place import syntax_fault
 from unmask.tasks.names import draw_names
 from unmask.tasks.phrasing import draw_phrasing
 from unmask.tasks.spec import load_spec
@@ -265,7 +266,7 @@ def _parse(text: str) -> _Parsed | CheckResult:
     try:
         return _Parsed(value=json.loads(text, object_pairs_hook=_keep_pairs, parse_constant=_refuse_constant))
     except (ValueError, RecursionError) as error:
-        return failed(f"answer: not JSON ({str(error)[:80]})", FailureKind.FORMAT)
+        return failed(f"answer: not JSON ({str(error)[:80]})", FailureKind.FORMAT, syntax_fault(text))
 
 
 def _join(path: str, key: str) -> str:

@@ -85,6 +85,16 @@ class JsonSchema:
             return Verification.FAIL
         return Verification.PASS if valid else Verification.FAIL
 
+    def fault(self, text: str) -> tuple[str | int, ...] | None:
+        """Return by keys and indices which value of an answer the schema does not allow, the first of several."""
+        if len(text) * self._work > LARGEST_CHECK:
+            return None
+        try:
+            errors = self._validator.iter_errors(orjson.loads(text))
+            return next((tuple(error.instance_path) for error in errors), None)
+        except ValueError:
+            return None
+
 
 def schema_of(answer_format: AnswerFormat | None) -> dict[str, object] | None:
     """Return the schema that an answer is held to, an empty one for any object, nothing where there is none."""

@@ -8,6 +8,7 @@ from random import Random
 from typing import Protocol
 
 from unmask.tasks.failure import FailureKind
+from unmask.tasks.span import Span
 from unmask.types import Message, Role
 
 
@@ -76,19 +77,21 @@ class CheckResult:
 
     Attributes:
         failure: which kind of failure it is; ``None`` for what passed, and where the request itself is at fault.
+        span: which part of the text is at fault, where that can be told.
     """
 
     passed: bool
     reason: str = ""
     failure: FailureKind | None = None
+    span: Span | None = None
 
 
 PASSED = CheckResult(passed=True)
 
 
-def failed(reason: str, failure: FailureKind | None = None) -> CheckResult:
-    """Return a failed result that says why."""
-    return CheckResult(passed=False, reason=reason, failure=failure)
+def failed(reason: str, failure: FailureKind | None = None, span: Span | None = None) -> CheckResult:
+    """Return a failed result that says why, and where if that can be told."""
+    return CheckResult(passed=False, reason=reason, failure=failure, span=span)
 
 
 def question_of(messages: Sequence[Message]) -> str:

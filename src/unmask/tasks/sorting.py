@@ -1,12 +1,14 @@
 """Lists of three to twelve numbers to be put in ascending order."""
 
 import re
+from itertools import pairwise
 from random import Random
 
 from unmask.tasks.draw import draw_in_split
 from unmask.tasks.failure import FailureKind
 from unmask.tasks.item import PASSED, CheckResult, Difficulty, Item, Split, failed, question_of
 from unmask.tasks.phrasing import draw_phrasing
+from unmask.tasks.span import Span
 from unmask.tasks.spec import load_spec
 from unmask.types import Message, Role
 
@@ -71,5 +73,13 @@ class Sort:
             return failed("not a comma-separated list of numbers", FailureKind.FORMAT)
         given = [int(number) for number in stripped.split(", ")]
         if given != sorted(given):
-            return failed("not in ascending order", FailureKind.LOGIC)
+            return failed("not in ascending order", FailureKind.LOGIC, _misplaced(text))
         return PASSED if given == sorted(wanted) else failed("not the items of the request", FailureKind.FACT)
+
+
+def _misplaced(text: str) -> Span | None:
+    """Return the first number of a list that is less than the one before it."""
+    numbers = list(re.finditer(r"\d+", text))
+    return next(
+        (Span(start=two.start(), end=two.end()) for one, two in pairwise(numbers) if int(two[0]) < int(one[0])), None
+    )

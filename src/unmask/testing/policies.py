@@ -19,14 +19,14 @@ ESTIMATOR = "d1ff"
 def make_active(*tasks: TaskPolicy, **changes: Any) -> ActivePolicy:  # noqa: ANN401 - any field of the policy
     """Return a policy in force of the default task type and others, with the classes interactive and batch.
 
-    A third of what may be a control is one, and no rule is ever young.
+    A third of what may be a control is one, no rule is ever young, and nothing is attempted again.
     """
     fields: dict[str, Any] = {
         "difficulty": ESTIMATOR,
         "tasks": (make_task_policy(), *tasks),
         "classes": (
-            make_class_policy(max_steps=16),
-            make_class_policy("batch", prefers=Preference.QUALITY),
+            make_class_policy(max_steps=16, re_expansions=0),
+            make_class_policy("batch", prefers=Preference.QUALITY, re_expansions=0),
         ),
         "control": ControlPolicy(fraction=1 / 3, young_fraction=1 / 3, young_until=0),
     }

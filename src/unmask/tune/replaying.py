@@ -15,8 +15,9 @@ from itertools import groupby
 import orjson
 
 from unmask.backend import Backend, Generation, Request
-from unmask.control.check import AnswerCheck, Judge, make_check
+from unmask.control.check import AnswerCheck, make_check
 from unmask.control.records import ControlRecord, Label
+from unmask.control.verdict import Judge
 from unmask.policy.exit_replay import replay
 from unmask.policy.policy import TaskPolicy
 from unmask.policy.replay import Replay, ReplayedTask

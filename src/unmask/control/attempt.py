@@ -1,0 +1,77 @@
+"""One generation of a request: the first, a further one after a failed verification, or a sample to compare with."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from statistics import fmean
+
+from unmask.backend import Generation
+from unmask.control.verdict import Failure, Verdict
+from unmask.types import Outcome, StepBudget
+
+
+class AttemptReason(StrEnum):
+    """Why a generation was made.
+
+    ``first``: every request has one. ``reopen``: a further attempt that keeps what was not at fault. ``again``: a
+    further attempt from masks. ``consistency``: a sample that the answer is compared with.
+    """
+
+    FIRST = "first"
+    REOPEN = "reopen"
+    AGAIN = "again"
+    CONSISTENCY = "consistency"
+
+    @property
+    def is_further(self) -> bool:
+        """Whether it is a re-expansion."""
+        return self in {AttemptReason.REOPEN, AttemptReason.AGAIN}
+
+
+LATER = tuple(reason for reason in AttemptReason if reason is not AttemptReason.FIRST)
+"""Why there are generations beyond a request's first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """A generation, why it was made, and what its verifiers say; with its usage, all that is booked of it.
+
+    Attributes:
+        budget: what it was allowed; ``None`` left it to the model.
+        answers: the failure that it is to mend.
+    """
+
+    reason: AttemptReason
+    generation: Generation
+    budget: StepBudget | None
+    verdict: Verdict = Verdict()
+    answers: Failure | None = None
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether its text may be the answer: it completed, and is no sample."""
+        return self.reason is not AttemptReason.CONSISTENCY and self.generation.outcome is Outcome.COMPLETED
+
+    @property
+    def confidence(self) -> float:
+        """Mean log-probability of its tokens; 0 where the backend tells none."""
+        logprobs = self.generation.logprobs
+        return fmean(token.chosen.logprob for token in logprobs) if logprobs else 0.0
+
+    @property
+    def steps(self) -> int:
+        """Denoise steps that it took."""
+        return self.generation.usage.steps_used
+
+
+def best_of(attempts: Iterable[Attempt]) -> Attempt:
+    """Return the attempt with the fewest failures, of several the most confident, of several the first."""
+    return max(
+        (attempt for attempt in attempts if attempt.is_answer),
+        key=lambda attempt: (-len(attempt.verdict.failures), attempt.confidence),
+    )
+
+
+def steps_of(attempts: Iterable[Attempt]) -> int:
+    """Return the denoise steps of attempts together."""
+    return sum(attempt.steps for attempt in attempts)

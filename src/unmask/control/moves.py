@@ -1,0 +1,154 @@
+"""Decides what is tried after a failed verification: one move at a time, from what was tried before."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+
+from unmask.backend import ModelInfo, Request
+from unmask.control.answered import Cap
+from unmask.control.attempt import Attempt, AttemptReason, best_of, steps_of
+from unmask.control.expansion import Expansion
+from unmask.control.reopen import reopened
+from unmask.control.verdict import Failure
+from unmask.tasks.criteria import Response
+from unmask.types import Draft, ExitReason, Mode, Sampling, StepBudget
+
+MOST_REOPENED = 2
+"""How often an answer is reopened: first the span and its neighbours, then everything from the span on."""
+SEED_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """A further attempt: what is sent, why, and which failure it is to mend."""
+
+    reason: AttemptReason
+    request: Request
+    answers: Failure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moves:
+    """What may be tried for one request.
+
+    Attributes:
+        request: as its first attempt was sent.
+    """
+
+    request: Request
+    model: ModelInfo
+    expansion: Expansion
+
+    def following(self, attempts: Sequence[Attempt]) -> Move | Cap | None:
+        """Return the move that follows attempts whose best has failed.
+
+        The failure's kind decides: its task type has the span reopened, or the answer generated again with the next
+        budget. Where that could only give the same answer again the other is tried; where nothing could give another
+        one, or only a person can help, there is no move.
+
+        Returns:
+            The move; or the limit that stands in its way; or nothing, where no limit does.
+        """
+        if sum(attempt.reason.is_further for attempt in attempts) >= self.expansion.limit:
+            return Cap.RE_EXPANSIONS
+        budget = self._budget(attempts)
+        if budget is None:
+            return Cap.MAX_TOTAL_STEPS
+        if self._is_late(attempts, budget):
+            return Cap.DEADLINE
+        best = best_of(attempts)
+        failure = best.verdict.failures[0]
+        declared = self.expansion.responses[failure.kind]
+        if declared is Response.HAND_TO_PERSON:
+            return None
+        by_span = self._reopening(attempts, best, failure, budget)
+        again = self._again(attempts, failure, budget)
+        ordered = (by_span, again) if declared is Response.REOPEN_SPAN else (again, by_span)
+        found = next((move for move in ordered if move is not None), None)
+        return found or (Cap.MAX_STEPS if budget.max_steps == self._steps(attempts) else None)
+
+    def _steps(self, attempts: Sequence[Attempt]) -> int:
+        """Return the steps of a canvas that the latest attempt was allowed."""
+        latest = next(attempt.budget for attempt in reversed(attempts) if attempt.is_answer)
+        return self.model.default_steps_of(self.request.canvas_length) if latest is None else latest.max_steps
+
+    def _budget(self, attempts: Sequence[Attempt]) -> StepBudget | None:
+        """Return what a further attempt may take, or nothing where the total is spent."""
+        total = self.expansion.max_total_steps
+        left = None if total is None else total - steps_of(attempts)
+        if left is not None and left < 1:
+            return None
+        return StepBudget(max_steps=self.expansion.grown(self._steps(attempts)), max_total_steps=left)
+
+    def _is_late(self, attempts: Sequence[Attempt], budget: StepBudget) -> bool:
+        """Tell whether a further attempt would end past the deadline, if its steps take as long as the latest's."""
+        if self.expansion.deadline_s is None:
+            return False
+        latest = attempts[-1].generation
+        timing, usage = latest.timing, latest.usage
+        elapsed = timing.finished - attempts[0].generation.timing.arrived
+        step_s = (timing.finished - timing.started) / max(1, usage.steps_used)
+        steps = budget.max_steps * max(1, usage.canvases)
+        if budget.max_total_steps is not None:
+            steps = min(steps, budget.max_total_steps)
+        return elapsed + steps * step_s > self.expansion.deadline_s
+
+    def _reopening(
+        self, attempts: Sequence[Attempt], best: Attempt, failure: Failure, budget: StepBudget
+    ) -> Move | None:
+        earlier = sum(attempt.reason is AttemptReason.REOPEN for attempt in attempts)
+        if earlier >= MOST_REOPENED or self.request.mode is not Mode.DIFFUSION:
+            return None
+        length = self.request.canvas_length or self.model.default_canvas_length
+        draft = reopened(best.generation, length, failure.span, to_end=earlier > 0)
+        return None if draft is None else self._move(AttemptReason.REOPEN, attempts, failure, budget, draft)
+
+    def _again(self, attempts: Sequence[Attempt], failure: Failure, budget: StepBudget) -> Move | None:
+        exited = attempts[0].generation.usage.exit_reason is ExitReason.EARLY_EXIT and len(attempts) == 1
+        is_other = budget.max_steps > self._steps(attempts) or self.request.sampling.temperature > 0 or exited
+        if not is_other or self._repeats(attempts):
+            return None
+        return self._move(AttemptReason.AGAIN, attempts, failure, budget, None)
+
+    def _repeats(self, attempts: Sequence[Attempt]) -> bool:
+        """Tell whether a larger budget has brought the same answer again: one larger still would do so too."""
+        answers = [attempt for attempt in attempts if attempt.is_answer]
+        latest = answers[-1]
+        return (
+            latest.reason is AttemptReason.AGAIN
+            and self.request.sampling.temperature == 0
+            and any(latest.generation.text == earlier.generation.text for earlier in answers[:-1])
+        )
+
+    def _move(
+        self,
+        reason: AttemptReason,
+        attempts: Sequence[Attempt],
+        failure: Failure,
+        budget: StepBudget,
+        draft: Draft | None,
+    ) -> Move:
+        request = replace(
+            self.request,
+            budget=budget,
+            bucket=self.expansion.bucket(budget.max_steps),
+            smaller=(),
+            draft=draft,
+            sampling=reseeded(self.request.sampling, len(attempts)),
+            arrived=attempts[0].generation.timing.arrived,
+            # An exit may be why the answer failed, and who watches a stream of drafts has been told of the first.
+            exit=None,
+            check=None,
+            snapshots=False,
+        )
+        return Move(reason=reason, request=request, answers=failure)
+
+
+def reseeded(sampling: Sampling, number: int) -> Sampling:
+    """Return how tokens are drawn in another attempt; at temperature 0 the seed has no part in it.
+
+    The seed is the first 8 bytes of BLAKE2b over seed and number, so the same request has the same attempts.
+    """
+    parts = (part.to_bytes(SEED_BYTES, "big", signed=True) for part in (sampling.seed, number))
+    digest = blake2b(b"".join(parts), digest_size=SEED_BYTES, person=b"unmask-attempt").digest()
+    return replace(sampling, seed=int.from_bytes(digest, "big", signed=True))

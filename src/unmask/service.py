@@ -1,0 +1,68 @@
+"""How service classes share the machine: values that travel with a request and that queues go by."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from unmask.types import Bucket
+
+
+class Batching(StrEnum):
+    """How a batch is made up.
+
+    ``step``: requests join and leave at every step. ``aligned``: a batch of one bucket is filled once and ends as a
+    whole, for what cannot take anybody in meanwhile.
+    """
+
+    STEP = "step"
+    ALIGNED = "aligned"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassTerms:
+    """What a service class has of the machine.
+
+    Attributes:
+        name: of the class; that of requests under no policy is empty.
+        weight: its part where classes compete, as against the others' weights.
+        min_share: share of every tick's tokens that it gets while it has work; what it does not use, others may.
+        max_share: most of a tick's tokens and rows that it gets, whether or not anybody else wants them.
+        deadline_s: seconds from arrival in which it is answered; ``None``: whenever.
+        is_interactive: whether somebody waits for its answers; ticks are shorter while such work is there.
+    """
+
+    name: str = ""
+    weight: float = 1.0
+    min_share: float = 0.0
+    max_share: float = 1.0
+    deadline_s: float | None = None
+    is_interactive: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmallerBudget:
+    """A budget that a request may be given in place of its own, where that one would be too late."""
+
+    bucket: Bucket
+    max_steps: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueLoad:
+    """The requests of one class and bucket that wait.
+
+    Attributes:
+        bucket: ``None`` holds requests without one.
+        waiting: how many.
+        oldest_s: seconds since the one that has waited longest arrived.
+        admitted: how many have been given a place in a batch since the start.
+        waited_s: seconds that these have waited, all together.
+        late: how many of those that wait are past their deadline, or past the patience of the queue.
+    """
+
+    service_class: str
+    bucket: Bucket | None
+    waiting: int
+    oldest_s: float
+    admitted: int
+    waited_s: float
+    late: int

@@ -1,0 +1,44 @@
+"""Behaviour of `unmask.control.worst`."""
+
+from dataclasses import replace
+
+from unmask.control.worst import most_steps
+from unmask.tasks.consistency import SelfConsistency
+from unmask.testing.attempts import make_admitted, make_expansion
+from unmask.types import Mode, StepBudget
+
+
+def test_one_attempt_takes_its_steps_in_every_canvas() -> None:
+    """Those that ``max_tokens`` allows."""
+    admitted = make_admitted(expansion=None)
+
+    assert most_steps(admitted) == 4 * 64 // 8
+    assert most_steps(replace(admitted, request=replace(admitted.request, max_tokens=9))) == 4 * 2
+
+
+def test_further_attempts_grow_up_to_their_cap() -> None:
+    """Four steps, then eight, then sixteen, then the cap again."""
+    admitted = make_admitted(expansion=make_expansion(limit=3))
+
+    assert most_steps(admitted) == (4 + 8 + 16 + 16) * 8
+
+
+def test_samples_count_for_every_attempt() -> None:
+    """Each attempt that passes everything else is compared."""
+    admitted = make_admitted(consistency=SelfConsistency(samples=2), expansion=make_expansion(limit=1))
+
+    assert most_steps(admitted) == (4 + 8) * 8 * 3
+
+
+def test_total_is_the_most_there_is() -> None:
+    """Where client or class name one."""
+    assert most_steps(make_admitted(max_total_steps=50)) == 50
+    assert most_steps(make_admitted(max_total_steps=10_000)) == (4 + 8 + 16) * 8
+
+
+def test_text_token_by_token_takes_a_step_a_token() -> None:
+    """Whatever the budget of a canvas."""
+    admitted = make_admitted(expansion=None)
+    request = replace(admitted.request, mode=Mode.AUTOREGRESSIVE, max_tokens=20, budget=StepBudget(max_steps=16))
+
+    assert most_steps(replace(admitted, request=request)) == 20
