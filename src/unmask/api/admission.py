@@ -4,13 +4,30 @@ from dataclasses import replace
 
 from unmask.api.call import Call
 from unmask.control.controller import Controller
+from unmask.tenants.principal import Principal
 
 
-def admit(call: Call, control: Controller) -> Call:
+def admit(call: Call, control: Controller, principal: Principal | None = None) -> Call:
     """Give every request of a call its budget, each by itself: prompts differ, and so does what they need.
 
+    Args:
+        call: as it was read.
+        control: gives budgets.
+        principal: who makes the call, where the server asks for keys: its tenant's prefix cache is used, its key's
+            task type where none is named, and its classes only.
+
     Raises:
-        InvalidRequestError: there is no such task type or service class, or the class does not allow so many steps.
+        InvalidRequestError: there is no such task type or service class, the caller may not use it, or the class does
+            not allow so many steps.
     """
+    call = call if principal is None else _of(call, principal)
     admitted = tuple(control.admit(request, call.asked, call.model, call.answer_format) for request in call.requests)
-    return replace(call, requests=tuple(one.request for one in admitted), admitted=admitted)
+    requests = tuple(one.request for one in admitted)
+    tier = control.served_tier(call.asked, admitted[0])
+    return replace(call, requests=requests, admitted=admitted, service_tier=tier)
+
+
+def _of(call: Call, principal: Principal) -> Call:
+    asked = replace(call.asked, default_task=principal.default_task, allowed_classes=principal.classes)
+    requests = tuple(replace(request, tenant=principal.tenant) for request in call.requests)
+    return replace(call, asked=asked, requests=requests)

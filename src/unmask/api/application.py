@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
+from unmask.api.authentication import Authentication, TellsPrincipals
 from unmask.api.body import body_limits
 from unmask.api.callers import KnownCallers
 from unmask.api.catalogue import Catalogue
@@ -86,6 +87,7 @@ def create_app(
     chance: Chance,
     *,
     parts: ControlParts | None = None,
+    authenticator: TellsPrincipals | None = None,
     registry: CollectorRegistry | None = None,
     pace: StreamPace | None = None,
 ) -> FastAPI:
@@ -97,12 +99,14 @@ def create_app(
         running: requests in flight, shared with whoever stops the server.
         chance: what differs from call to call.
         parts: what budgets are given by; by default they are fixed.
+        authenticator: tells who makes a request; without one no key is asked for, and web pages are kept off instead.
         registry: where the metrics go; by default one of the application's own.
         pace: how long streams may be silent, or wait for a reader.
     """
     meters = make_meters(backend, running, registry or CollectorRegistry())
     measured = MeasuredBackend(backend, meters.generations, chance.clock)
-    control = Controller(parts or ControlParts(), meters.control, now=chance.now, new_id=chance.new_id)
+    tiers = dict(pair.split("=", maxsplit=1) for pair in settings.service_tiers)
+    control = Controller(parts or ControlParts(), meters.control, now=chance.now, new_id=chance.new_id, tiers=tiers)
     PolicyCollector(meters.registry, lambda: control.policy_names(backend.models()))
     app = _Application(
         backend.models(),
@@ -114,7 +118,10 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.add_middleware(KnownCallers, allowed=settings.allowed_hosts)
+    if authenticator is None:
+        app.add_middleware(KnownCallers, allowed=settings.allowed_hosts)
+    else:
+        app.add_middleware(Authentication, authenticator=authenticator)
     app.add_middleware(RequestIds, new_id=chance.new_id)
     # The one added last is the outermost: what those within it answer is counted as well.
     app.add_middleware(Measured, instruments=meters.http, clock=chance.clock)
@@ -140,7 +147,7 @@ def create_app(
 
 
 def _add_generating(app: FastAPI, chat: GenerateEndpoint, text: GenerateEndpoint) -> None:
-    refused = errors(400, 403, 404, 408, 413, 415, 422, 429, 500, 503)
+    refused = errors(400, 401, 403, 404, 408, 413, 415, 422, 429, 500, 503)
     models = chat.backend.models()
     app.post(
         "/v1/chat/completions",

@@ -33,6 +33,7 @@ from unmask.errors import (
     UnknownModelError,
     UnmaskError,
 )
+from unmask.tenants.errors import KeyMissingError, KeyRefusedError, RoleError
 from unmask.types import Outcome
 
 
@@ -61,6 +62,9 @@ STATUS: Mapping[Outcome | type[UnmaskError], Status] = MappingProxyType(
         UnknownFieldError: Status(http=400, type=_INVALID, code="unknown_parameter"),
         UnsupportedFieldError: Status(http=400, type=_INVALID, code="unsupported_parameter"),
         ContextLengthError: Status(http=400, type=_INVALID, code="context_length_exceeded"),
+        KeyMissingError: Status(http=401, type=_INVALID, code="invalid_api_key"),
+        KeyRefusedError: Status(http=401, type=_INVALID, code="invalid_api_key"),
+        RoleError: Status(http=403, type=_INVALID, code="insufficient_permissions"),
         ForeignHostError: Status(http=403, type=_INVALID, code="host_not_allowed"),
         ForeignOriginError: Status(http=403, type=_INVALID, code="origin_not_allowed"),
         UnknownModelError: Status(http=404, type=_INVALID, code="model_not_found"),

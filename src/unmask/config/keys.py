@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import cast, get_type_hints
 
-from unmask.config.rules import Folder, Group, Loopback, Names, OneOf, Range, Setting
+from unmask.config.rules import Address, Folder, Group, Names, OneOf, Range, Setting
 from unmask.config.settings import Settings
 
 PREFIX = "UNMASK_"
@@ -54,8 +54,8 @@ class Key:
             case OneOf(names=names):
                 *most, last = names
                 return f"{', '.join(most)} or {last}"
-            case Loopback():
-                return "127.0.0.1, ::1 or localhost"
+            case Address():
+                return "127.0.0.1, ::1 or localhost; with keys any address of this machine"
             case Folder():
                 return "a path"
 

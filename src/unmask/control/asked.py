@@ -8,6 +8,7 @@ MAX_STEPS = "diffusion.max_steps"
 MAX_TOTAL_STEPS = "diffusion.max_total_steps"
 TASK = "diffusion.task"
 SERVICE_CLASS = "diffusion.service_class"
+SERVICE_TIER = "service_tier"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +22,10 @@ class Asked:
         bucket: budget tier, asked for in place of steps.
         has_strategy: whether the request's strategy, or its threshold, is the client's.
         early_exit: whether the answer may stop before its budget is spent.
+        service_tier: tier of the OpenAI API, which stands for a service class.
+        default_task: task type of the caller's requests that name none.
+        allowed_classes: service classes that the caller may use, in the order that they were allowed in; ``None`` for
+            all of them.
     """
 
     task: str | None = None
@@ -30,3 +35,6 @@ class Asked:
     bucket: Bucket | None = None
     has_strategy: bool = False
     early_exit: bool = True
+    service_tier: str | None = None
+    default_task: str | None = None
+    allowed_classes: tuple[str, ...] | None = None

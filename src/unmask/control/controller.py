@@ -1,6 +1,6 @@
 """Decides what each request is given before a backend has it, and keeps what is to be learnt once it has ended."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -16,6 +16,7 @@ from unmask.control.errors import BudgetSpentError
 from unmask.control.parts import ControlParts
 from unmask.control.records import ControlRecord
 from unmask.control.sources import FIXED_POLICY, ActivePolicy, Classified, Estimate
+from unmask.control.tiers import served_tier, settle_class, usable_classes
 from unmask.errors import InvalidRequestError
 from unmask.metrics.control import ControlEnd, ControlInstruments
 from unmask.policy.policy import DEFAULT_TASK, Policy
@@ -32,6 +33,7 @@ class Controller:
         instruments: told of what it decides.
         now: seconds since 1970, for records.
         new_id: names records.
+        tiers: service classes by the tier of the OpenAI API that means them.
     """
 
     def __init__(
@@ -41,11 +43,13 @@ class Controller:
         *,
         now: Callable[[], float],
         new_id: Callable[[], str],
+        tiers: Mapping[str, str] | None = None,
     ) -> None:
         self._parts = parts
         self._instruments = instruments
         self._now = now
         self._new_id = new_id
+        self._tiers = tiers or {}
         self._tasks = all_tasks()
 
     def policy_of(self, model: ModelInfo) -> ActivePolicy | None:
@@ -64,9 +68,11 @@ class Controller:
             answer_format: the form that the answer is verified against.
 
         Raises:
-            InvalidRequestError: there is no such task type or service class, or the class allows less.
+            InvalidRequestError: there is no such task type or service class, the caller may not use the class, or it
+                allows less.
         """
         active = self.policy_of(model)
+        asked = settle_class(active, asked, self._tiers)
         classified = self._classified(request, asked, model, active)
         task = classified.task
         estimate = None if active is None else self._estimate(active.policy, request, classified, answer_format)
@@ -78,6 +84,13 @@ class Controller:
         changed = replace(request, budget=given.budget, strategy=given.strategy, exit=given.exit, check=check)
         self._instruments.assigned(model.name, given.source, given.bucket)
         return Admitted(request=changed, model=model, assignment=given, check=check)
+
+    def served_tier(self, asked: Asked, admitted: Admitted) -> str | None:
+        """Return the tier that an answer is to name, or nothing where the client named none."""
+        active = self.policy_of(admitted.model)
+        served = admitted.assignment.service_class
+        default = None if active is None else next(iter(usable_classes(active, asked.allowed_classes)), None)
+        return served_tier(asked.service_tier, served.name if served else None, default, self._tiers)
 
     def settle(self, admitted: Admitted, generation: Generation, request_id: str) -> None:
         """Take a completed generation: keep what it says of exits.
@@ -114,6 +127,9 @@ class Controller:
             if asked.task not in known:
                 raise InvalidRequestError(TASK, asked.task, ", ".join(known), "Leave it out, or send default.")
             return Classified(task=asked.task)
+        # One that this model does not have stands for another model's requests.
+        if asked.default_task is not None and asked.default_task in known_tasks(model, active):
+            return Classified(task=asked.default_task)
         # Without a policy nothing depends on it.
         if active is None or self._parts.classifier is None:
             return Classified(task=DEFAULT_TASK)
