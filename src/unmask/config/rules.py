@@ -13,6 +13,7 @@ class Group(StrEnum):
     ENGINE = "engine"
     REQUESTS = "requests"
     POLICY = "policy"
+    LEDGER = "ledger"
     CONNECTIONS = "connections"
 
 
@@ -54,7 +55,9 @@ class Loopback:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A path; the folder need not exist."""
+    """A path, or where ``noun`` says so another place; nothing need be there yet."""
+
+    noun: str = "a path"
 
     def allow(self, path: str | None) -> bool:
         """Tell whether ``path`` can be one; nothing stands for the default."""
