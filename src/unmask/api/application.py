@@ -38,7 +38,7 @@ from unmask.api.measured import Measured
 from unmask.api.meters import make_meters
 from unmask.api.openapi import errors, path_parameter, request_body, with_request_schemas
 from unmask.api.openapi_answers import answers, with_event_schemas, with_request_ids
-from unmask.api.probes import Probes, add_probes
+from unmask.api.probes import OPEN_PATHS, Probes, add_probes
 from unmask.api.reading import read_chat, read_completion
 from unmask.api.request_id import RequestIds
 from unmask.api.responses import error_response
@@ -121,7 +121,7 @@ def create_app(
     if authenticator is None:
         app.add_middleware(KnownCallers, allowed=settings.allowed_hosts)
     else:
-        app.add_middleware(Authentication, authenticator=authenticator)
+        app.add_middleware(Authentication, authenticator=authenticator, open_paths=OPEN_PATHS)
     app.add_middleware(RequestIds, new_id=chance.new_id)
     # The one added last is the outermost: what those within it answer is counted as well.
     app.add_middleware(Measured, instruments=meters.http, clock=chance.clock)

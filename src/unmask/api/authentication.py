@@ -1,20 +1,17 @@
 """Lets in requests that carry a key in force, and says who makes them."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Protocol
 
 from starlette.requests import Request as HttpRequest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from unmask.api.probes import HEALTH, LIVE, READY
 from unmask.api.responses import error_response
 from unmask.errors import UnmaskError
 from unmask.tenants.errors import KeyMissingError, KeyRefusedError
 from unmask.tenants.principal import Principal
 from unmask.tenants.role import KeyRole
 
-OPEN = frozenset({HEALTH, READY, LIVE})
-"""Where no key is asked for: whoever starts, stops and balances servers has none."""
 PRINCIPAL = "principal"
 """Where in the scope's state the `Principal` of a request is."""
 _SCHEME = "bearer "
@@ -31,16 +28,17 @@ class TellsPrincipals(Protocol):
 class Authentication:
     """Plain ASGI, before anything of a request is read; endpoints ask `require_role`.
 
-    Every path needs a key, save those of health: so does what is no endpoint, for a stranger learns nothing.
+    Every path needs a key, save the open ones: so does what is no endpoint, for a stranger learns nothing.
     """
 
-    def __init__(self, app: ASGIApp, *, authenticator: TellsPrincipals) -> None:
+    def __init__(self, app: ASGIApp, *, authenticator: TellsPrincipals, open_paths: Container[str]) -> None:
         self._app = app
         self._authenticator = authenticator
+        self._open_paths = open_paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or refuse it."""
-        if scope["type"] != "http" or scope["path"] in OPEN:
+        if scope["type"] != "http" or scope["path"] in self._open_paths:
             await self._app(scope, receive, send)
             return
         try:

@@ -23,6 +23,7 @@ from unmask.api.errors import (
     UnknownPathError,
     UnsupportedFieldError,
 )
+from unmask.api.rate_limits import is_budget
 from unmask.control.errors import BudgetSpentError
 from unmask.errors import (
     ContextLengthError,
@@ -33,6 +34,7 @@ from unmask.errors import (
     UnknownModelError,
     UnmaskError,
 )
+from unmask.ledger.errors import LimitExceededError
 from unmask.tenants.errors import KeyMissingError, KeyRefusedError, RoleError
 from unmask.types import Outcome
 
@@ -79,6 +81,8 @@ STATUS: Mapping[Outcome | type[UnmaskError], Status] = MappingProxyType(
         BudgetSpentError: Status(http=422, type=_INVALID, code="budget_spent"),
         HeadersTooLargeError: Status(http=431, type=_INVALID, code="headers_too_large"),
         QueueFullError: Status(http=429, type=_RATE, code="queue_full"),
+        # Its money spent, it is another one: `BUDGET`.
+        LimitExceededError: Status(http=429, type=_RATE, code="rate_limit_exceeded"),
         # Nobody reads this one; it is what a log would show.
         ClientGoneError: Status(http=499, type=_INVALID, code="client_gone"),
         DrainingError: Status(http=503, type=_UNAVAILABLE, code="draining"),
@@ -89,6 +93,9 @@ STATUS: Mapping[Outcome | type[UnmaskError], Status] = MappingProxyType(
     }
 )
 
+BUDGET = Status(http=429, type="insufficient_quota", code="insufficient_quota")
+"""Of a request whose tenant or key has spent what it may: trying again is of no use."""
+
 
 def status_of(cause: Outcome | UnmaskError) -> Status:
     """Return the row of an outcome, or of an error's nearest class that has one."""
@@ -96,4 +103,6 @@ def status_of(cause: Outcome | UnmaskError) -> Status:
         cause = cause.outcome
     if isinstance(cause, Outcome):
         return STATUS[cause]
+    if isinstance(cause, LimitExceededError) and is_budget(cause):
+        return BUDGET
     return next(STATUS[kind] for kind in type(cause).__mro__ if kind in STATUS)

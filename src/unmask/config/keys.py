@@ -1,5 +1,6 @@
 """Every setting with all that is known about it, read off `Settings`."""
 
+import re
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import cast, get_type_hints
@@ -56,8 +57,8 @@ class Key:
                 return f"{', '.join(most)} or {last}"
             case Address():
                 return "127.0.0.1, ::1 or localhost; with keys any address of this machine"
-            case Folder():
-                return "a path"
+            case Folder(noun=noun):
+                return noun
 
     def shown(self, value: Value) -> str:
         """Write a value as a person reads it."""
@@ -69,7 +70,12 @@ class Key:
             case float():
                 return f"{value:g}"
             case _:
-                return str(value)
+                return str(hidden(value))
+
+
+def hidden(value: Value) -> Value:
+    """Return a value that may be shown: without the password of a URL."""
+    return re.sub(r"(://[^/@]*?:)[^/]*(?=@)", r"\1***", value) if isinstance(value, str) else value
 
 
 @cache

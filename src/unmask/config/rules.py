@@ -14,6 +14,7 @@ class Group(StrEnum):
     ENGINE = "engine"
     REQUESTS = "requests"
     POLICY = "policy"
+    LEDGER = "ledger"
     CONNECTIONS = "connections"
 
 
@@ -60,7 +61,9 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A path; the folder need not exist."""
+    """A path, or where ``noun`` says so another place; nothing need be there yet."""
+
+    noun: str = "a path"
 
     def allow(self, path: str | None) -> bool:
         """Tell whether ``path`` can be one; nothing stands for the default."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
+from unmask.config.durability import Durability
 from unmask.config.rules import Address, Folder, Group, Names, OneOf, Range, Setting
 from unmask.types import Precision
 
@@ -54,7 +55,7 @@ class Settings:
         Setting(
             Group.KEYS,
             Folder(),
-            "File of the secret that keys are hashed with, made when first needed. Without it no key is worth anything.",
+            "File of the secret that keys are hashed with, made when first needed. Without it no key opens anything.",
             empty="unmask/pepper in $XDG_STATE_HOME, else in ~/.local/state",
         ),
     ] = None
@@ -126,6 +127,28 @@ class Settings:
             "Folder of budget policies and of the log of who approved them.",
             empty="unmask/policy in $XDG_STATE_HOME, else in ~/.local/state",
         ),
+    ] = None
+
+    database: Annotated[
+        str | None,
+        Setting(
+            Group.LEDGER,
+            Folder("the path of a file, or a URL of PostgreSQL (postgresql://...)"),
+            "Database of the ledger and of keys.",
+            empty="unmask/unmask.db in $XDG_STATE_HOME, else in ~/.local/state",
+        ),
+    ] = None
+    durability: Annotated[
+        Durability,
+        Setting(
+            Group.LEDGER,
+            OneOf(Durability),
+            "What a booking survives: the end of the process, or with a wait on the disk for each a loss of power too.",
+        ),
+    ] = Durability.PROCESS
+    prices: Annotated[
+        str | None,
+        Setting(Group.LEDGER, Folder(), "File of the price book.", empty="nothing costs anything"),
     ] = None
 
     max_connections: Annotated[

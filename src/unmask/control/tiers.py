@@ -52,12 +52,16 @@ def settle_class(active: ActivePolicy | None, asked: Asked, tiers: Mapping[str, 
         # Of a class by its own name that no policy knows, the budget says so.
         if is_known or field == SERVICE_TIER:
             value = name if field == SERVICE_CLASS else asked.service_tier
-            reason = f"Your key is not for the service class {name}." if is_known else f"It means {name}, no class here."
+            reason = (
+                f"Your key is not for the service class {name}." if is_known else f"It means {name}, no class here."
+            )
             raise InvalidRequestError(field, value, _offered(field, tiers, usable), reason)
     return replace(asked, service_class=name or usable[0])
 
 
-def served_tier(asked: str | None, service_class: str | None, default: str | None, tiers: Mapping[str, str]) -> str | None:
+def served_tier(
+    asked: str | None, service_class: str | None, default: str | None, tiers: Mapping[str, str]
+) -> str | None:
     """Return the tier to name in an answer: the one asked for, and for ``auto`` the one of the class that was served.
 
     Args:

@@ -107,9 +107,7 @@ def _is_in_force(found: Found, now: float) -> bool:
     return found.tenant.disabled is None and found.key.state(now) is KeyState.ACTIVE
 
 
-def open_authenticator(
-    store: TenantStore, pepper: Pepper, *, clock: Clock, now: Callable[[], float]
-) -> Authenticator:
+def open_authenticator(store: TenantStore, pepper: Pepper, *, clock: Clock, now: Callable[[], float]) -> Authenticator:
     """Return the authenticator of a server.
 
     Raises:

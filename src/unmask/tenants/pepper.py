@@ -5,10 +5,12 @@ import hmac
 import os
 import secrets
 import stat
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from unmask.config.state import state_folder
 from unmask.tenants.errors import PepperError
 from unmask.tenants.token import Token
 
@@ -34,6 +36,24 @@ class Pepper:
     def fingerprint(self) -> str:
         """Sixteen digits that tell this pepper from others, and nothing else of it."""
         return hmac.new(self.secret, b"fingerprint", hashlib.sha256).hexdigest()[:16]
+
+
+def pepper_path(pepper_file: str | None, environ: Mapping[str, str]) -> Path:
+    """Return where the pepper is.
+
+    Args:
+        pepper_file: the setting; ``None`` is ``pepper`` in the folder of state.
+        environ: environment variables, of which ``XDG_STATE_HOME`` counts.
+
+    Raises:
+        PepperError: there is no home folder to put it into.
+    """
+    try:
+        return state_folder(environ) / "pepper" if pepper_file is None else Path(pepper_file).expanduser()
+    except RuntimeError as error:
+        raise PepperError(
+            f"there is no home folder for the pepper: {error}; name a file in pepper_file", param="pepper_file"
+        ) from error
 
 
 def open_pepper(path: Path) -> Pepper:

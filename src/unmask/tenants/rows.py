@@ -11,6 +11,7 @@ from unmask.tenants.role import KeyRole
 from unmask.tenants.tenant import Tenant
 
 SEPARATOR = ","
+MICROS = 1_000_000
 Row = dict[str, Any]
 
 
@@ -19,8 +20,8 @@ def tenant_row(tenant: Tenant) -> Row:
     return {
         "name": tenant.name,
         "classes": joined(tenant.classes),
-        "created": tenant.created,
-        "disabled": tenant.disabled,
+        "created_us": micros(tenant.created),
+        "disabled_us": micros(tenant.disabled),
     }
 
 
@@ -33,9 +34,9 @@ def key_row(key: Key) -> Row:
         "roles": joined(key.roles),
         "classes": joined(key.classes),
         "default_task": key.default_task,
-        "created": key.created,
-        "expires": key.expires,
-        "disabled": key.disabled,
+        "created_us": micros(key.created),
+        "expires_us": micros(key.expires),
+        "disabled_us": micros(key.disabled),
     }
 
 
@@ -53,8 +54,8 @@ def tenant_of(row: RowMapping, quotas: Iterable[RowMapping]) -> Tenant:
         name=row["name"],
         classes=split(row["classes"]),
         quotas=_quotas_of(QuotaScope.TENANT, row["name"], quotas),
-        created=row["created"],
-        disabled=row["disabled"],
+        created=row["created_us"] / MICROS,
+        disabled=_seconds(row["disabled_us"]),
     )
 
 
@@ -68,10 +69,15 @@ def key_of(row: RowMapping, quotas: Iterable[RowMapping]) -> Key:
         classes=split(row["classes"]),
         default_task=row["default_task"],
         quotas=_quotas_of(QuotaScope.KEY, row["public_id"], quotas),
-        created=row["created"],
-        expires=row["expires"],
-        disabled=row["disabled"],
+        created=row["created_us"] / MICROS,
+        expires=_seconds(row["expires_us"]),
+        disabled=_seconds(row["disabled_us"]),
     )
+
+
+def micros(seconds: float | None) -> int | None:
+    """Write a time as rows have it."""
+    return None if seconds is None else round(seconds * MICROS)
 
 
 def joined(names: Iterable[str] | None) -> str | None:
@@ -82,6 +88,10 @@ def joined(names: Iterable[str] | None) -> str | None:
 def split(text: str | None) -> tuple[str, ...] | None:
     """Read names that `joined` wrote."""
     return None if text is None else tuple(text.split(SEPARATOR)) if text else ()
+
+
+def _seconds(micros: int | None) -> float | None:
+    return None if micros is None else micros / MICROS
 
 
 def _quotas_of(scope: QuotaScope, owner: str, rows: Iterable[RowMapping]) -> tuple[Quota, ...]:

@@ -14,7 +14,7 @@ from unmask.tenants.errors import TenantActError, no_key, no_tenant
 from unmask.tenants.key import Key
 from unmask.tenants.pepper import Pepper
 from unmask.tenants.quota import Quota, QuotaScope, distinct
-from unmask.tenants.rows import Row, joined, key_of, key_row, quota_rows, tenant_of, tenant_row
+from unmask.tenants.rows import Row, joined, key_of, key_row, micros, quota_rows, tenant_of, tenant_row
 from unmask.tenants.tables import KEYS, QUOTAS, TENANTS
 from unmask.tenants.tenant import Tenant
 from unmask.tenants.token import Token
@@ -24,6 +24,8 @@ LOCK: Final = 0x756E6D6B_10
 LONGEST_NAME = 128
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """Of tenants, service classes and task types."""
+RESERVED: Final = frozenset({"platform"})
+"""No tenant has this name: the books put it where what is charged to nobody goes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +90,8 @@ class TenantStore:
             InvalidRequestError: two limits are of one kind and window.
         """
         check_name("tenant", tenant.name)
+        if tenant.name in RESERVED:
+            raise TenantActError("tenant", tenant.name, "another name", "The books use it for what nobody pays.")
         _check_names("class", tenant.classes or ())
         with self._writing() as connection:
             if connection.execute(select(TENANTS.c.name).where(TENANTS.c.name == tenant.name)).first() is not None:
@@ -112,15 +116,17 @@ class TenantStore:
     def disable_tenant(self, name: str, disabled: float | None) -> None:
         """Put all keys of a tenant out of force from now on; ``None`` puts them back."""
         with self._writing() as connection:
-            _touch_tenant(connection, name, {"disabled": disabled})
+            _touch_tenant(connection, name, {"disabled_us": micros(disabled)})
 
     # --- keys ---
 
     def keys(self, tenant: str | None = None) -> tuple[Key, ...]:
         """Return all keys, or those of a tenant, in the order that they were made in."""
-        asked = select(KEYS).order_by(KEYS.c.created, KEYS.c.public_id)
+        asked = select(KEYS).order_by(KEYS.c.created_us, KEYS.c.public_id)
         with self._reading() as connection:
-            rows = connection.execute(asked if tenant is None else asked.where(KEYS.c.tenant == tenant)).mappings().all()
+            rows = (
+                connection.execute(asked if tenant is None else asked.where(KEYS.c.tenant == tenant)).mappings().all()
+            )
             quotas = connection.execute(select(QUOTAS).where(QUOTAS.c.scope == QuotaScope.KEY)).mappings().all()
         return tuple(key_of(row, quotas) for row in rows)
 
@@ -150,13 +156,13 @@ class TenantStore:
         """Put a key out of force for good; one that is already stays as it is."""
         with self._writing() as connection:
             _touch_key(connection, public_id, {"public_id": public_id})
-            unset = and_(KEYS.c.public_id == public_id, KEYS.c.disabled.is_(None))
-            connection.execute(update(KEYS).where(unset).values(disabled=disabled))
+            unset = and_(KEYS.c.public_id == public_id, KEYS.c.disabled_us.is_(None))
+            connection.execute(update(KEYS).where(unset).values(disabled_us=micros(disabled)))
 
     def expire_key(self, public_id: str, expires: float | None) -> None:
         """Set when a key goes out of force; ``None`` for never."""
         with self._writing() as connection:
-            _touch_key(connection, public_id, {"expires": expires})
+            _touch_key(connection, public_id, {"expires_us": micros(expires)})
 
     def limit_key(self, public_id: str, quotas: Sequence[Quota]) -> None:
         """Give a key other limits, in place of all that it has."""

@@ -1,44 +1,45 @@
-"""The tables of tenants and keys, as the newest migration leaves them."""
+"""The tables of tenants and keys; times are microseconds since 1970."""
 
 from typing import Final
 
-from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, LargeBinary, MetaData, String, Table, Text
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, LargeBinary, MetaData, Table, Text
 
 METADATA: Final = MetaData()
 
 TENANTS: Final = Table(
-    "tenants",
+    "tenant",
     METADATA,
-    Column("name", String(64), primary_key=True),
-    # Names with commas in between; an empty text allows none, no text at all of them.
+    Column("name", Text, primary_key=True),
     Column("classes", Text),
-    Column("created", Double, nullable=False),
-    Column("disabled", Double),
+    Column("created_us", BigInteger, nullable=False),
+    Column("disabled_us", BigInteger),
 )
+"""``classes`` are names with commas in between: an empty text allows none, no text at all of them."""
 
 KEYS: Final = Table(
-    "keys",
+    "tenant_key",
     METADATA,
-    Column("public_id", String(12), primary_key=True),
-    Column("tenant", String(64), ForeignKey("tenants.name"), nullable=False),
-    Column("name", String(128), nullable=False),
-    Column("digest", LargeBinary(32), nullable=False),
-    Column("pepper", String(16), nullable=False),
+    Column("public_id", Text, primary_key=True),
+    Column("tenant", Text, ForeignKey("tenant.name"), nullable=False),
+    Column("name", Text, nullable=False),
+    Column("digest", LargeBinary, nullable=False),
+    Column("pepper", Text, nullable=False),
     Column("roles", Text, nullable=False),
     Column("classes", Text),
-    Column("default_task", String(64)),
-    Column("created", Double, nullable=False),
-    Column("expires", Double),
-    Column("disabled", Double),
-    Index("keys_of_tenant", "tenant"),
+    Column("default_task", Text),
+    Column("created_us", BigInteger, nullable=False),
+    Column("expires_us", BigInteger),
+    Column("disabled_us", BigInteger),
+    Index("tenant_key_tenant", "tenant"),
 )
+"""Of a key's secret there is a keyed hash only; ``pepper`` is the fingerprint of what it was made with."""
 
 QUOTAS: Final = Table(
-    "quotas",
+    "tenant_quota",
     METADATA,
-    Column("scope", String(8), primary_key=True),
-    Column("owner", String(64), primary_key=True),
-    Column("kind", String(16), primary_key=True),
+    Column("scope", Text, primary_key=True),
+    Column("owner", Text, primary_key=True),
+    Column("kind", Text, primary_key=True),
     Column("window_s", BigInteger, primary_key=True, autoincrement=False),
     Column("amount", BigInteger, nullable=False),
 )
