@@ -19,6 +19,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType({
     "examples": ("unmask.cli.examples", "run_examples"),
     "models": ("unmask.cli.models", "run_models"),
     "policy": ("unmask.cli.policy", "run_policy"),
+    "keys": ("unmask.cli.keys", "run_keys"),
+    "tenants": ("unmask.cli.tenants", "run_tenants"),
     "controls": ("unmask.cli.controls", "run_controls"),
     "train": ("unmask.cli.workshop", "run_train"),
     "curve": ("unmask.cli.curve", "run_curve"),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from unmask.cli.arguments import add_command, add_json, budgets, number, whole
 from unmask.cli.exits import EXPLAINED
+from unmask.cli.keys_parser import add_key_commands, add_tenant_commands
 from unmask.cli.policy_parser import add_policy_commands
 from unmask.cli.recalibrate_parser import add_recalibrate_options
 from unmask.cli.settings import add_settings
@@ -32,6 +33,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_examples(commands)
     _add_models(commands)
     _add_policy(commands)
+    add_key_commands(add_command(commands, "keys", "Make, show and end API keys."))
+    add_tenant_commands(add_command(commands, "tenants", "Make tenants, and set their limits and service classes."))
     _add_controls(commands)
     _add_train(commands)
     _add_bench(commands)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from unmask.errors import InvalidRequestError, RetryLaterError, UnmaskError, shown
+from unmask.errors import ConfigError, InvalidRequestError, RetryLaterError, UnmaskError, shown
 
 REFUSED = (
     "This API key is not valid here. Send one that is, as `Authorization: Bearer um-...`; `unmask keys list` shows "
@@ -52,7 +52,7 @@ class TenantActError(InvalidRequestError):
     """What is to be done to a key or tenant cannot be: there is none of that name, or there is one already."""
 
 
-class PepperError(UnmaskError):
+class PepperError(ConfigError):
     """The file of the pepper cannot be read, may be read by others, or is not the one that keys were made with."""
 
 
