@@ -38,7 +38,7 @@ class Ledger(Protocol):
             LedgerUnavailableError: it is not booked yet, so the last byte must be withheld.
             ReservationLostError: it was ended as lost meanwhile; the same holds.
             AlreadySettledError, UnknownReservationError: there is nothing to settle.
-            UnwritableRowError: the database refuses its values; it is booked as failed, with what was reserved.
+            UnwritableRowError: the database refuses its values; it is booked as failed instead, and the platform pays.
         """
         ...
 

@@ -21,3 +21,6 @@ class Owner:
     key: str = ""
     user: str = ""
     tags: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        assert self.tenant != PLATFORM, "nobody else is called so"
