@@ -5,7 +5,7 @@ import time
 import uuid
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
@@ -43,6 +43,7 @@ from unmask.api.reading import read_chat, read_completion
 from unmask.api.request_id import RequestIds
 from unmask.api.responses import error_response
 from unmask.api.running import Running
+from unmask.api.tenant import ShowsTenants, add_tenant
 from unmask.api.text_choice import TEXT_SHAPE
 from unmask.backend import Backend, ModelInfo
 from unmask.clock import SystemClock
@@ -54,6 +55,10 @@ from unmask.metrics.control import PolicyCollector
 from unmask.metrics.measured import MeasuredBackend
 
 SEED_BITS = 63
+
+
+class KeyDesk(TellsPrincipals, ShowsTenants, Protocol):
+    """Knows keys, and the tenants that they are of."""
 
 
 class _Application(FastAPI):
@@ -87,7 +92,7 @@ def create_app(
     chance: Chance,
     *,
     parts: ControlParts | None = None,
-    authenticator: TellsPrincipals | None = None,
+    keys: KeyDesk | None = None,
     registry: CollectorRegistry | None = None,
     pace: StreamPace | None = None,
 ) -> FastAPI:
@@ -99,7 +104,7 @@ def create_app(
         running: requests in flight, shared with whoever stops the server.
         chance: what differs from call to call.
         parts: what budgets are given by; by default they are fixed.
-        authenticator: tells who makes a request; without one no key is asked for, and web pages are kept off instead.
+        keys: tells who makes a request; without them no key is asked for, and web pages are kept off instead.
         registry: where the metrics go; by default one of the application's own.
         pace: how long streams may be silent, or wait for a reader.
     """
@@ -118,10 +123,10 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
     )
-    if authenticator is None:
+    if keys is None:
         app.add_middleware(KnownCallers, allowed=settings.allowed_hosts)
     else:
-        app.add_middleware(Authentication, authenticator=authenticator, open_paths=OPEN_PATHS)
+        app.add_middleware(Authentication, authenticator=keys, open_paths=OPEN_PATHS)
     app.add_middleware(RequestIds, new_id=chance.new_id)
     # The one added last is the outermost: what those within it answer is counted as well.
     app.add_middleware(Measured, instruments=meters.http, clock=chance.clock)
@@ -143,6 +148,8 @@ def create_app(
     _add_generating(app, chat, replace(chat, read=read_text, shape=TEXT_SHAPE))
     _add_catalogue(app, Catalogue(backend=backend, control=control, started=int(chance.now())))
     add_probes(app, Probes(backend=backend, running=running, control=control, registry=meters.registry))
+    if keys is not None:
+        add_tenant(app, keys)
     return app
 
 

@@ -93,7 +93,7 @@ async def _serve(
         count_tokens=tokenizer.chat_length,
         max_tokens=backend.models()[0].default_max_tokens,
     )
-    app = create_app(backend, settings, running, chance, parts=parts, authenticator=authenticator)
+    app = create_app(backend, settings, running, chance, parts=parts, keys=authenticator)
     server = DrainingServer(
         app,
         backend,

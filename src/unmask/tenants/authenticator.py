@@ -7,11 +7,13 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 from unmask.clock import Clock
 from unmask.database.errors import DatabaseUnavailableError
 from unmask.tenants.errors import KeyRefusedError, KeysUnavailableError, PepperError
 from unmask.tenants.key import KeyState
+from unmask.tenants.overview import Overview
 from unmask.tenants.pepper import DIGEST_BYTES, Pepper
 from unmask.tenants.principal import Principal, principal_of
 from unmask.tenants.store import Found, TenantStore
@@ -22,6 +24,7 @@ FRESH_S = 2.0
 MOST_VERDICTS = 4_096
 RETRY_AFTER_S = 1.0
 _NO_DIGEST = bytes(DIGEST_BYTES)
+_Told = TypeVar("_Told")
 _LOG = logging.getLogger(__name__)
 
 
@@ -34,7 +37,7 @@ class _Verdict:
 
 
 class Authenticator:
-    """Tells who holds a token; one for a server, on its event loop.
+    """Tells who holds a token, and what their tenant has; one for a server, on its event loop.
 
     Whatever is wrong with a token, the same is done: it is hashed, its id is looked for, a digest is compared, and the
     verdict is kept. So neither the answer nor the time it takes says whether a key exists.
@@ -85,15 +88,28 @@ class Authenticator:
             raise KeyRefusedError
         return principal_of(found.key, found.tenant)
 
+    async def overview(self, tenant: str) -> Overview:
+        """Return what a tenant has, as it is now.
+
+        Raises:
+            KeysUnavailableError: the database does not answer.
+        """
+        found = await self._asked(partial(self._store.tenant, tenant))
+        keys = await self._asked(partial(self._store.keys, tenant))
+        return Overview(tenant=found, keys=keys, now=self._now())
+
     async def _look(self, public_id: str, digest: bytes) -> Found | None:
-        look = partial(self._store.find, public_id)
+        found = await self._asked(partial(self._store.find, public_id))
+        is_right = hmac.compare_digest(digest, _NO_DIGEST if found is None else found.digest)
+        return found if is_right and found is not None else None
+
+    async def _asked(self, ask: Callable[[], _Told]) -> _Told:
+        """Ask the store without holding up the loop."""
         try:
-            found = await asyncio.get_running_loop().run_in_executor(None, look)
+            return await asyncio.get_running_loop().run_in_executor(None, ask)
         except DatabaseUnavailableError as error:
             _LOG.exception("keys cannot be looked up")
             raise KeysUnavailableError(RETRY_AFTER_S) from error
-        is_right = hmac.compare_digest(digest, _NO_DIGEST if found is None else found.digest)
-        return found if is_right and found is not None else None
 
     def _keep(self, at: tuple[str, bytes], verdict: _Verdict) -> _Verdict:
         self._verdicts[at] = verdict

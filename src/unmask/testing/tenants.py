@@ -5,8 +5,10 @@ from typing import Any
 
 from unmask.tenants.errors import KeyRefusedError
 from unmask.tenants.key import Key
+from unmask.tenants.overview import Overview
 from unmask.tenants.pepper import PEPPER_BYTES, Pepper
 from unmask.tenants.principal import Principal
+from unmask.tenants.quota import parse_quota
 from unmask.tenants.role import KeyRole
 from unmask.tenants.tenant import Tenant
 
@@ -42,3 +44,11 @@ class FakeAuthenticator:
         if text not in self.principals:
             raise KeyRefusedError
         return self.principals[text]
+
+    async def overview(self, tenant: str) -> Overview:
+        """Return a tenant with a key of every role, and one that has ended."""
+        keys = (
+            make_key(tenant=tenant, roles=tuple(KeyRole), quotas=(parse_quota("concurrency=4"),), classes=("batch",)),
+            make_key("bbbbbbbbbbbb", tenant=tenant, disabled=NOW),
+        )
+        return Overview(tenant=make_tenant(tenant, quotas=(parse_quota("requests=9/1m"),)), keys=keys, now=NOW)
