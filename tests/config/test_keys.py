@@ -45,7 +45,9 @@ def test_rules_read_as_words() -> None:
     assert KEYS["precision"].allowed == "float32 or bfloat16"
     assert KEYS["policy_dir"].allowed == "a path"
     assert KEYS["database"].allowed == "the path of a file, or a URL of PostgreSQL (postgresql://...)"
-    assert KEYS["host"].allowed == "127.0.0.1, ::1 or localhost"
+    assert KEYS["host"].allowed == "127.0.0.1, ::1 or localhost; with keys any address of this machine"
+    assert KEYS["keys"].allowed == "off or required"
+    assert KEYS["service_tiers"].allowed == "a list of different pairs such as flex=batch, one a tier"
 
 
 def test_values_read_as_words() -> None:

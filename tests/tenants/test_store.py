@@ -133,7 +133,7 @@ def test_what_is_not_there_is_said_to_be(store: TenantStore) -> None:
         lambda: store.expire_key("zzzzzzzzzzzz", NOW),
         lambda: store.limit_key("zzzzzzzzzzzz", ()),
     ):
-        with pytest.raises(TenantActError, match="key is 'zzzzzzzzzzzz'.*unmask keys list"):
+        with pytest.raises(TenantActError, match=r"key is 'zzzzzzzzzzzz'.*unmask keys list"):
             act()
     for act in (
         lambda: store.tenant("nix"),
@@ -142,7 +142,7 @@ def test_what_is_not_there_is_said_to_be(store: TenantStore) -> None:
         lambda: store.disable_tenant("nix", NOW),
         lambda: add(store, tenant="nix"),
     ):
-        with pytest.raises(TenantActError, match="tenant is 'nix'.*unmask tenants create nix"):
+        with pytest.raises(TenantActError, match=r"tenant is 'nix'.*unmask tenants create nix"):
             act()
 
 
@@ -227,17 +227,19 @@ def test_a_look_takes_the_same_statements_whether_it_finds_or_not(
     store.find(public_id)
 
     assert said == of_disabled
-    assert len(said) == 3
+    assert sum(statement.startswith("SELECT") for statement in said) == 3
 
 
 def test_a_database_that_is_gone_says_so(tmp_path: Path) -> None:
     """It may be back later; nobody is let in meanwhile."""
-    store = TenantStore(connect(database_url(str(tmp_path / "no tables.db"), {})))
+    engine = connect(database_url(str(tmp_path / "no tables.db"), {}))
+    store = TenantStore(engine)
 
     with pytest.raises(DatabaseUnavailableError):
         store.find("aaaaaaaaaaaa")
     with pytest.raises(DatabaseUnavailableError):
         store.create_tenant(make_tenant())
+    engine.dispose()
 
 
 def test_migrations_make_the_tables_that_are_used(engine: Engine) -> None:

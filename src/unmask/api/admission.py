@@ -23,8 +23,10 @@ def admit(call: Call, control: Controller, principal: Principal | None = None) -
     call = call if principal is None else _of(call, principal)
     admitted = tuple(control.admit(request, call.asked, call.model, call.answer_format) for request in call.requests)
     requests = tuple(one.request for one in admitted)
-    tier = control.served_tier(call.asked, admitted[0])
-    return replace(call, requests=requests, admitted=admitted, service_tier=tier)
+    served = replace(call, requests=requests, admitted=admitted)
+    if call.asked.service_tier is None:
+        return served
+    return replace(served, service_tier=control.served_tier(call.asked, admitted[0]))
 
 
 def _of(call: Call, principal: Principal) -> Call:

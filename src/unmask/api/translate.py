@@ -76,6 +76,7 @@ def to_call(body: ChatBody | CompletionBody, model: ModelInfo, draw_seed: Callab
         answer_format=_answer_format(body.response_format),
         include_usage=body.stream_options is not None and body.stream_options.include_usage is True,
         asked=_asked(options, steps, body.service_tier),
+        service_tier=_tier(body.service_tier),
     )
 
 
@@ -182,7 +183,7 @@ def _asked(options: DiffusionOptions, steps: AskedBudget, tier: ServiceTier | No
         bucket=steps.bucket,
         has_strategy=options.strategy is not None or options.threshold is not None,
         early_exit=options.early_exit is not False,
-        service_tier=tier,
+        service_tier=None if tier is None else tier.value,
     )
     return (
         asked if steps.steps is None else replace(asked, max_steps=steps.steps.value, max_steps_field=steps.steps.param)
@@ -214,6 +215,10 @@ def _schema(definition: dict[str, object]) -> JsonSchema:
     except InvalidSchemaError as error:
         param = "response_format.json_schema.schema"
         raise InvalidRequestError(param, AsJson(definition), error.allowed, error.reason) from error
+
+
+def _tier(asked: ServiceTier | None) -> str | None:
+    return ServiceTier.DEFAULT if asked is ServiceTier.AUTO else asked
 
 
 def _sampling(body: GeneratingBody, draw_seed: Callable[[], int]) -> Sampling:

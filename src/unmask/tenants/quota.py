@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal, DecimalException
 from enum import StrEnum
 
 from unmask.errors import InvalidRequestError
@@ -95,7 +95,7 @@ def _window(text: str, window: str) -> int:
 def _amount(text: str, kind: QuotaKind, number: str) -> int:
     try:
         value = Decimal(number) * (MICRO if kind is QuotaKind.COST else 1)
-    except InvalidOperation:
+    except DecimalException:
         value = Decimal(-1)
     if not value.is_finite() or not 0 <= value <= LARGEST or value != value.to_integral_value():
         raise InvalidRequestError("limit", text, "a whole number from 0, money with up to six decimals", _FIX)
