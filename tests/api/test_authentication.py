@@ -168,6 +168,22 @@ async def test_endpoints_go_by_role(method: str, path: str, allowed: set[KeyRole
             assert f"roles are {role}, allowed: {next(iter(allowed))}." in error["message"]
 
 
+async def test_the_document_says_where_a_key_is_needed() -> None:
+    """Everywhere, save where it says otherwise; without keys it says nothing of them."""
+    async with site() as client:
+        document = (await client.get("/openapi.json", headers=bearer("inference"))).json()
+    async with client_of(make_app()) as client:
+        plain = (await client.get("/openapi.json")).json()
+    opened = {path for path, operations in document["paths"].items() if operations.get("get", {}).get("security") == []}
+
+    assert document["components"]["securitySchemes"]["key"]["scheme"] == "bearer"
+    assert document["security"] == [{"key": []}]
+    assert opened == set(HEALTH)
+    assert "/v1/tenant" in document["paths"]
+    assert "security" not in plain
+    assert "/v1/tenant" not in plain["paths"]
+
+
 async def test_a_refused_request_is_not_read() -> None:
     """Whoever has no key sends no body that anybody waits for, and nothing is generated."""
     backend = FakeBackend()

@@ -6,8 +6,8 @@ import httpx
 import pytest
 
 from tests.app.site import BODY, CHAT
-from unmask.api.running import Running
 from unmask.api.application import create_app, system_chance
+from unmask.api.running import Running
 from unmask.app.keys import opened_authenticator, opened_store, pepper_of
 from unmask.app.serve import listen
 from unmask.config import Settings

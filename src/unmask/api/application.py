@@ -38,6 +38,7 @@ from unmask.api.measured import Measured
 from unmask.api.meters import make_meters
 from unmask.api.openapi import errors, path_parameter, request_body, with_request_schemas
 from unmask.api.openapi_answers import answers, with_event_schemas, with_request_ids
+from unmask.api.openapi_keys import with_keys
 from unmask.api.probes import OPEN_PATHS, Probes, add_probes
 from unmask.api.reading import read_chat, read_completion
 from unmask.api.request_id import RequestIds
@@ -64,14 +65,16 @@ class KeyDesk(TellsPrincipals, ShowsTenants, Protocol):
 class _Application(FastAPI):
     """A FastAPI whose document also holds the request schemas."""
 
-    def __init__(self, models: tuple[ModelInfo, ...], **fields: Any) -> None:  # noqa: ANN401 - passed on
+    def __init__(self, models: tuple[ModelInfo, ...], *, has_keys: bool, **fields: Any) -> None:  # noqa: ANN401 - passed on
         super().__init__(**fields)
         self._models = models
+        self._has_keys = has_keys
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
             document = with_request_ids(with_request_schemas(super().openapi(), self._models))
-            self.openapi_schema = with_event_schemas(document, ChatCompletionChunk, TextCompletionChunk)
+            document = with_event_schemas(document, ChatCompletionChunk, TextCompletionChunk)
+            self.openapi_schema = with_keys(document, OPEN_PATHS) if self._has_keys else document
         return self.openapi_schema
 
 
@@ -115,6 +118,7 @@ def create_app(
     PolicyCollector(meters.registry, lambda: control.policy_names(backend.models()))
     app = _Application(
         backend.models(),
+        has_keys=keys is not None,
         title="unmask",
         summary="Serve diffusion language models on a step budget.",
         version="1",
