@@ -20,6 +20,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType({
     "models": ("unmask.cli.models", "run_models"),
     "policy": ("unmask.cli.policy", "run_policy"),
     "controls": ("unmask.cli.controls", "run_controls"),
+    "ledger": ("unmask.cli.ledger", "run_ledger"),
     "train": ("unmask.cli.workshop", "run_train"),
     "curve": ("unmask.cli.curve", "run_curve"),
     "tune": ("unmask.cli.tune", "run_tune"),
