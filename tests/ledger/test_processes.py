@@ -5,7 +5,6 @@ import pytest
 from tests.ledger.databases import World, crash
 from unmask.ledger.errors import ReservationLostError
 from unmask.ledger.limit import Limit, LimitKind
-from unmask.ledger.machine import Identity
 from unmask.ledger.processes import Processes
 from unmask.ledger.tables import ENDS, OPEN, PROCESSES
 from unmask.testing.ledgers import ManualMachine, make_reservation, make_settlement
@@ -154,12 +153,3 @@ def _forget(connection: object, ids: object, ended: list[int]) -> None:
     names = list(ids)  # type: ignore[call-overload]
     ended.append(len(names))
     connection.execute(OPEN.delete().where(OPEN.c.request.in_(names)))
-
-
-def test_who_has_ended_is_asked_for_the_others_only(file_world: World) -> None:
-    """A process never takes itself for dead."""
-    watcher = Watcher(file_world)
-    watcher.look(30, other_beats=True)
-
-    assert watcher.me.id == "me"
-    assert Identity(machine="", pid=1, began="") != ManualMachine().me()

@@ -4,6 +4,7 @@ import asyncio
 import shutil
 import tempfile
 from collections.abc import Awaitable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -39,6 +40,15 @@ PRICE = PRICES.prices[0]
 _Result = TypeVar("_Result")
 
 
+@cache
+def empty_ledger() -> bytes:
+    """Return a database with the tables in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ledger.db"
+        open_database(database_url(str(path), {})).dispose()
+        return path.read_bytes()
+
+
 class Books(RuleBasedStateMachine):
     """Two servers on one database, and a model of what each limit has left."""
 
@@ -48,10 +58,7 @@ class Books(RuleBasedStateMachine):
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
         path = self.folder / "ledger.db"
-        template = Path(tempfile.gettempdir()) / f"unmask-template-{id(type(self))}.db"
-        if not template.exists():
-            open_database(database_url(str(template), {})).dispose()
-        shutil.copy(template, path)
+        path.write_bytes(empty_ledger())
         self.world = World(database_url(str(path), {}))
         self.loop = asyncio.new_event_loop()
         self.servers: list[tuple[Engine, DatabaseLedger, int]] = []

@@ -88,4 +88,4 @@ async def test_many_faults_are_counted_and_some_are_told(file_world: World) -> N
     engine.dispose()
     found = file_world.verify()
 
-    assert (len(found.faults), found.fault_count) == (100, 180)
+    assert (len(found.faults), found.fault_count) == (100, 120)

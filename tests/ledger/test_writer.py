@@ -50,16 +50,16 @@ class Broken:
 
 
 @contextmanager
-def broken_ledger(
-    world: World, *, limits: WriterLimits = QUICK, patience: Patience | None = None
-) -> Iterator[tuple[DatabaseLedger, Broken]]:
+def broken_ledger(world: World, *, limits: WriterLimits = QUICK) -> Iterator[tuple[DatabaseLedger, Broken]]:
     """Open a ledger whose commits a test can make fail."""
     engine = world.engine()
-    ledger = world.open(engine, limits=limits, patience=patience)
+    ledger = world.open(engine, limits=limits)
     broken = Broken(engine)
-    yield ledger, broken
-    ledger._writer.close()
-    engine.dispose()
+    try:
+        yield ledger, broken
+    finally:
+        ledger._writer.close()
+        engine.dispose()
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before it happened", "after it happened"])
@@ -136,11 +136,13 @@ async def test_text_in_a_key_is_no_statement(world: World) -> None:
 async def test_a_reservation_waits_no_longer_than_its_patience(world: World) -> None:
     """While the database is gone nothing is admitted; afterwards nothing of it is left, even where it was booked."""
     for after in (False, True):
-        with broken_ledger(world, patience=Patience(reserve_s=0.05)) as (ledger, broken):
+        with broken_ledger(world) as (ledger, broken):
             broken.after, broken.fails = after, 10**6
+            ledger._patience = Patience(reserve_s=0.05)
             with pytest.raises(LedgerUnavailableError, match=r"nothing could be booked for 0\.05 s"):
                 await ledger.reserve(make_reservation(), (AT_ONCE,))
             broken.fails = 0
+            ledger._patience = Patience()
             later = await ledger.reserve(make_reservation(), (AT_ONCE,))
             assert later.standings[0].used == 1
             await ledger.settle(make_settlement(later.id))
@@ -151,8 +153,9 @@ async def test_a_reservation_waits_no_longer_than_its_patience(world: World) -> 
 
 async def test_a_settlement_goes_on_when_nobody_waits(world: World) -> None:
     """Its caller is told to withhold the last byte, and it is booked when the database is back."""
-    with broken_ledger(world, patience=Patience(settle_s=0.05)) as (ledger, broken):
+    with broken_ledger(world) as (ledger, broken):
         reserved = await ledger.reserve(make_reservation())
+        ledger._patience = Patience(settle_s=0.05)
         broken.fails = 10**6
         with pytest.raises(LedgerUnavailableError):
             await ledger.settle(make_settlement(reserved.id))
@@ -310,7 +313,7 @@ async def test_a_full_disk_stops_bookings_and_loses_none(file_world: World) -> N
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
     engine.dispose()
     room["pages"] = pages + 2
-    ledger = file_world.open(engine, limits=replace(QUICK, close_s=5), patience=Patience(reserve_s=0.2))
+    ledger = file_world.open(engine, limits=replace(QUICK, close_s=5), patience=Patience(reserve_s=1))
     full = []
     for _ in range(50):
         (result,) = await settled(ledger.reserve(make_reservation(request_id="x" * 500)))
