@@ -26,6 +26,8 @@ from unmask.testing.postgres import PostgresServer, postgres_server
 
 PRICES = PriceBook(version="2026-11", prices=(Price(token_step=250_000, prefill_token=50_000),))
 """A quarter of a micro-unit for a canvas token's step: 40 for `make_attempt`, and 2 for its prompt."""
+PATIENT = Patience(reserve_s=600, settle_s=600, lease_s=3_600)
+"""However slow the machine, no test fails for want of time."""
 
 
 @dataclass(slots=True)
@@ -86,7 +88,7 @@ class World:
     ) -> DatabaseLedger:
         """Open a ledger that lives in a process of its own, as far as it can tell."""
         around = Surroundings(clock=SystemClock(), wall=self.wall, machine=self.machine, random=self._random.randbytes)
-        return open_ledger(engine, self.prices, around, patience=patience, limits=limits)
+        return open_ledger(engine, self.prices, around, patience=patience or PATIENT, limits=limits)
 
     @asynccontextmanager
     async def ledger(

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, create_engine, event
 
-from tests.ledger.databases import World, settled
+from tests.ledger.databases import PATIENT, World, settled
 from unmask.ledger.book import DatabaseLedger, Patience
 from unmask.ledger.errors import LedgerFullError, LedgerUnavailableError, LimitExceededError, UnwritableRowError
 from unmask.ledger.limit import Limit, LimitKind
@@ -142,7 +142,7 @@ async def test_a_reservation_waits_no_longer_than_its_patience(world: World) -> 
             with pytest.raises(LedgerUnavailableError, match=r"nothing could be booked for 0\.05 s"):
                 await ledger.reserve(make_reservation(), (AT_ONCE,))
             broken.fails = 0
-            ledger._patience = Patience()
+            ledger._patience = PATIENT
             later = await ledger.reserve(make_reservation(), (AT_ONCE,))
             assert later.standings[0].used == 1
             await ledger.settle(make_settlement(later.id))

@@ -1,5 +1,7 @@
 """The ledger in memory keeps the same rules as the one in a database, as far as tests go by them."""
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from unmask.ledger.errors import (
@@ -8,11 +10,13 @@ from unmask.ledger.errors import (
     LimitExceededError,
     UnknownReservationError,
 )
-from unmask.ledger.ledger import Ledger
 from unmask.ledger.limit import Limit, LimitKind
 from unmask.ledger.owner import Owner
 from unmask.ledger.rejection import Rejection
 from unmask.testing.ledgers import MemoryLedger, make_reservation, make_settlement
+
+if TYPE_CHECKING:
+    from unmask.ledger.ledger import Ledger
 
 STEPS = Limit(scope="tenant:acme", kind=LimitKind.STEPS, window_s=60, amount=150)
 AT_ONCE = Limit(scope="tenant:acme", kind=LimitKind.CONCURRENCY, amount=1)
