@@ -22,6 +22,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType({
     "keys": ("unmask.cli.keys", "run_keys"),
     "tenants": ("unmask.cli.tenants", "run_tenants"),
     "controls": ("unmask.cli.controls", "run_controls"),
+    "ledger": ("unmask.cli.ledger", "run_ledger"),
     "train": ("unmask.cli.workshop", "run_train"),
     "curve": ("unmask.cli.curve", "run_curve"),
     "tune": ("unmask.cli.tune", "run_tune"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, Row, Select, func, select
+from sqlalchemy import Connection, Row, Select, select
 
 from unmask.ledger.charges import Used, kept, read_charges
 from unmask.ledger.owner import PLATFORM
@@ -29,8 +29,7 @@ _MORE_SUMS = ("prefill_tokens", "cached_tokens", "output_tokens")
 class Verified:
     """What was found: how much was looked at, and what is wrong with it.
 
-    ``faults`` names the first `MOST_FAULTS`; ``fault_count`` is how many there are. ``sweep_us`` is the time up to
-    which counters of limits may be gone.
+    ``faults`` names the first `MOST_FAULTS`; ``fault_count`` is how many there are.
     """
 
     requests: int
@@ -91,7 +90,7 @@ class _Verification:
     def _check_events(self) -> int:
         """Look for numbers that are missing, in their order."""
         last = 0
-        for (number,) in self._rows(select(EVENTS.c.number).order_by(EVENTS.c.number)):
+        for (number,) in self._connection.execute(select(EVENTS.c.number).order_by(EVENTS.c.number)):
             if number != last + 1:
                 self._fault(f"events {last + 1} to {number - 1} are missing")
             last = number
@@ -189,16 +188,16 @@ class _Verification:
     def _check_strays(self) -> None:
         """Look for what belongs to nothing."""
         processes = select(PROCESSES.c.id)
-        for (name,) in self._rows(select(OPEN.c.request).where(OPEN.c.process.not_in(processes))):
-            self._fault(f"request {name} runs in a process that is gone")
-        query = select(NAMES.c.tenant, NAMES.c.key, func.count()).group_by(NAMES.c.tenant, NAMES.c.key)
-        for tenant, key, count in self._rows(query.having(func.count() > 1)):
-            self._fault(f"idempotency key {key!r} of {tenant!r} stands for {count} requests")
+        for row in self._rows(select(OPEN.c.request).where(OPEN.c.process.not_in(processes))):
+            self._fault(f"request {row.request} runs in a process that is gone")
+        query = select(NAMES.c.tenant, NAMES.c.key).outerjoin(REQUESTS, REQUESTS.c.id == NAMES.c.request)
+        for row in self._rows(query.where(REQUESTS.c.id.is_(None))):
+            self._fault(f"idempotency key {row.key!r} of {row.tenant!r} stands for no request")
 
     def _check_counters(self) -> None:
         """Compare what limits count with what was just counted; those of windows long past may be gone."""
         found: dict[str, int] = {}
-        for name, used in self._rows(select(COUNTERS.c.id, COUNTERS.c.used)):
+        for name, used in self._connection.execute(select(COUNTERS.c.id, COUNTERS.c.used)):
             found[name] = used
             if self._counted[name] != used:
                 self._fault(f"limit {name} counts {used}, its requests have used {self._counted[name]}")

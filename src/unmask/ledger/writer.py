@@ -110,11 +110,13 @@ class Writer:
         return self._unbooked
 
     def _make_room(self) -> None:
-        if len(self._waiting) >= self._limits.waiting:
-            self._waiting = [entry for entry in self._waiting if not _is_void(entry)]
-        if len(self._waiting) >= self._limits.waiting:
+        if len(self._waiting) < self._limits.waiting:
+            return
+        self._waiting = [entry for entry in self._waiting if not _is_void(entry)]
+        count = sum(not isinstance(entry.booking, Settle) for entry in self._waiting)
+        if count >= self._limits.waiting:
             raise LedgerFullError(
-                f"{len(self._waiting)} bookings wait for the database, allowed: {self._limits.waiting}; "
+                f"{count} bookings wait for the database, allowed: {self._limits.waiting}; "
                 "see whether it keeps up, and try again",
                 retry_after_s=1,
             )
