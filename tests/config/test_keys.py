@@ -47,7 +47,7 @@ def test_rules_read_as_words() -> None:
     assert KEYS["database"].allowed == "the path of a file, or a URL of PostgreSQL (postgresql://...)"
     assert KEYS["host"].allowed == "127.0.0.1, ::1 or localhost; with keys any address of this machine"
     assert KEYS["keys"].allowed == "off or required"
-    assert KEYS["service_tiers"].allowed == "a list of different pairs such as flex=batch, one a tier"
+    assert KEYS["tiers"].allowed == "a list of different pairs such as flex=batch, one a tier"
 
 
 def test_values_read_as_words() -> None:

@@ -57,7 +57,7 @@ def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
     values: dict[str, Any] = {key.name: key.default for key in settings_keys()}
     values |= {"threads": 2, "models": ("a", "b"), "allowed_hosts": ("example.org",), "host": "::1"}
     values |= {"precision": "bfloat16", "policy_dir": "p", "database": "d", "durability": "power", "prices": "c"}
-    values |= {"keys": "required", "pepper_file": "q", "service_tiers": ("flex=night",)}
+    values |= {"keys": "required", "pepper_file": "q", "tiers": ("flex=night",)}
     texts = {name: ",".join(value) if isinstance(value, tuple) else str(value) for name, value in values.items()}
     lines = [f"{name} = {list(value) if isinstance(value, tuple) else repr(value)}" for name, value in values.items()]
 
@@ -96,10 +96,10 @@ IN_A_FILE = (
     'keys = "on"',
     "keys = true",
     'pepper_file = ""',
-    'service_tiers = ["flex"]',
-    'service_tiers = ["turbo=batch"]',
-    'service_tiers = ["flex=batch", "flex=night"]',
-    'service_tiers = ["flex=a b"]',
+    'tiers = ["flex"]',
+    'tiers = ["turbo=batch"]',
+    'tiers = ["flex=batch", "flex=night"]',
+    'tiers = ["flex=a b"]',
     "threads = 0",
     "threads = 1.5",
     "drain_s = -1",
@@ -154,7 +154,7 @@ def test_bad_text_is_told(name: str, text: str) -> None:
 
 def test_other_host_is_refused_with_the_reason() -> None:
     """Without keys nobody else may reach the server, and the message says what to do."""
-    with pytest.raises(ConfigError, match=r"--host: host is .* set keys to required .* unmask keys create") as caught:
+    with pytest.raises(ConfigError, match=r"--host: host is .* set keys to required .*unmask keys create") as caught:
         load({"host": "0.0.0.0"})  # noqa: S104 - refused
 
     assert caught.value.param == "host"

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 import pytest
 from sqlalchemy import Engine
-from unmask.testing.postgres import PostgresServer, postgres_server
 
 from unmask.database.engine import open_database
 from unmask.database.errors import DatabaseUnavailableError
@@ -17,6 +16,7 @@ from unmask.tenants.role import KeyRole
 from unmask.tenants.store import TenantStore
 from unmask.tenants.token import SECRET_LENGTH, Token
 from unmask.testing.manual_clock import ManualClock
+from unmask.testing.postgres import PostgresServer, postgres_server
 from unmask.testing.tenants import NOW, PEPPER, make_key, make_tenant
 
 pytestmark = pytest.mark.slow

@@ -113,7 +113,7 @@ def create_app(
     """
     meters = make_meters(backend, running, registry or CollectorRegistry())
     measured = MeasuredBackend(backend, meters.generations, chance.clock)
-    tiers = dict(pair.split("=", maxsplit=1) for pair in settings.service_tiers)
+    tiers = dict(pair.split("=", maxsplit=1) for pair in settings.tiers)
     control = Controller(parts or ControlParts(), meters.control, now=chance.now, new_id=chance.new_id, tiers=tiers)
     PolicyCollector(meters.registry, lambda: control.policy_names(backend.models()))
     app = _Application(

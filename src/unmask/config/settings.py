@@ -59,7 +59,7 @@ class Settings:
             empty="unmask/pepper in $XDG_STATE_HOME, else in ~/.local/state",
         ),
     ] = None
-    service_tiers: Annotated[
+    tiers: Annotated[
         tuple[str, ...],
         Setting(
             Group.KEYS,
