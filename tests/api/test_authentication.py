@@ -95,7 +95,7 @@ async def test_a_request_without_a_key_is_refused(headers: list[tuple[str, str]]
 async def test_bad_keys_are_refused_in_one_way(key: str) -> None:
     """The answer repeats nothing of what was sent."""
     async with site() as client:
-        answer = await client.get("/v1/models", headers={"authorization": f"Bearer {key}".encode("latin-1")})
+        answer = await client.get("/v1/models", headers=[(b"authorization", f"Bearer {key}".encode("latin-1"))])
         unknown = await client.get("/v1/models", headers=bearer("um-unknown"))
 
     assert answer.status_code == 401
@@ -313,12 +313,8 @@ async def test_models_list_what_the_key_may_use() -> None:
 async def test_a_keys_task_type_is_that_of_requests_that_name_none() -> None:
     """What the request says wins; a task type that nobody knows here is as none."""
     tasks = [
-        (await post(name, parts=policies(), **changes)).json()["usage"]["diffusion"]["task"]
-        for name, changes in (
-            ("batch", {}),
-            ("batch", {"diffusion": {"task": "arithmetic"}}),
-            ("inference", {}),
-        )
+        (await post(name, parts=policies(), diffusion=options)).json()["usage"]["diffusion"]["task"]
+        for name, options in (("batch", {}), ("batch", {"task": "arithmetic"}), ("inference", {}))
     ]
 
     assert tasks == ["sort", "arithmetic", "default"]

@@ -1,6 +1,8 @@
 """Behaviour of `unmask.tenants.store`."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -20,6 +22,7 @@ from unmask.tenants.tables import KEYS, METADATA, QUOTAS, TENANTS
 from unmask.tenants.token import ID_LENGTH, LOWER, SECRET_LENGTH, Token
 from unmask.testing.tenants import NOW, PEPPER, make_key, make_tenant
 
+Act = Callable[[], object]
 LIMITS = tuple(parse_quota(text) for text in ("requests=10/1m", "requests=100/1d", "cost=2.5/1d", "concurrency=4"))
 FULL = make_key(
     roles=(KeyRole.APPROVER, KeyRole.OPERATOR),
@@ -36,7 +39,7 @@ def token_of(public_id: str = "aaaaaaaaaaaa", secret: str = "s") -> Token:
     return Token(public_id=public_id, secret=secret * SECRET_LENGTH)
 
 
-def add(store: TenantStore, public_id: str = "aaaaaaaaaaaa", **changes: object) -> None:
+def add(store: TenantStore, public_id: str = "aaaaaaaaaaaa", **changes: Any) -> None:  # noqa: ANN401 - any field
     """Put a key into a store."""
     store.create_key(make_key(public_id, **changes), token_of(public_id), PEPPER)
 
@@ -127,21 +130,23 @@ def test_an_act_that_fails_leaves_nothing_behind(store: TenantStore) -> None:
 
 def test_what_is_not_there_is_said_to_be(store: TenantStore) -> None:
     """Each act names what it looked for, and how to find or make it."""
-    for act in (
+    of_keys: tuple[Act, ...] = (
         lambda: store.key("zzzzzzzzzzzz"),
         lambda: store.disable_key("zzzzzzzzzzzz", NOW),
         lambda: store.expire_key("zzzzzzzzzzzz", NOW),
         lambda: store.limit_key("zzzzzzzzzzzz", ()),
-    ):
+    )
+    for act in of_keys:
         with pytest.raises(TenantActError, match=r"key is 'zzzzzzzzzzzz'.*unmask keys list"):
             act()
-    for act in (
+    of_tenants: tuple[Act, ...] = (
         lambda: store.tenant("nix"),
         lambda: store.limit_tenant("nix", ()),
         lambda: store.allow_tenant("nix", ()),
         lambda: store.disable_tenant("nix", NOW),
         lambda: add(store, tenant="nix"),
-    ):
+    )
+    for act in of_tenants:
         with pytest.raises(TenantActError, match=r"tenant is 'nix'.*unmask tenants create nix"):
             act()
 
@@ -157,13 +162,14 @@ def test_a_whole_key_is_never_repeated(store: TenantStore) -> None:
 @pytest.mark.parametrize("name", ["", "a b", "a,b", "-a", "ä", "a" * 65, "a\n", "'; DROP TABLE tenant; --"])
 def test_names_are_checked(store: TenantStore, name: str) -> None:
     """They stand in lists with commas, in metrics and in scopes of limits."""
-    for act in (
+    acts: tuple[Act, ...] = (
         lambda: store.create_tenant(make_tenant(name)),
         lambda: store.create_tenant(make_tenant("b", classes=(name,))),
         lambda: store.allow_tenant("acme", (name,)),
         lambda: add(store, classes=(name,)),
         lambda: add(store, default_task=name),
-    ):
+    )
+    for act in acts:
         with pytest.raises(TenantActError, match="1 to 64 letters"):
             act()
 

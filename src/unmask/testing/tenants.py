@@ -18,7 +18,8 @@ PEPPER = Pepper(secret=b"p" * PEPPER_BYTES)
 
 def make_tenant(name: str = "acme", **changes: Any) -> Tenant:  # noqa: ANN401 - any field of the tenant
     """Return a tenant without limits."""
-    return Tenant(**({"name": name, "created": NOW} | changes))
+    fields: dict[str, Any] = {"created": NOW}
+    return Tenant(name=name, **(fields | changes))
 
 
 def make_key(public_id: str = "aaaaaaaaaaaa", **changes: Any) -> Key:  # noqa: ANN401 - any field of the key
