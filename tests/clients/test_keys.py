@@ -38,7 +38,7 @@ async def test_a_key_is_sent_as_the_client_sends_it() -> None:
     """Nothing has to be set beside it."""
     async with client_of(make_app(keys=KEYS), "inference") as client:
         assert await ask(client)
-        assert [model.id for model in (await client.models.list()).data] == ["tiny"]
+        assert [model.id for model in (await client.models.list()).data] == ["tiny", "nano"]
 
 
 @pytest.mark.parametrize(
