@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Table, delete, insert, select, tuple_, update
 from unmask.errors import UnmaskError
 from unmask.ledger.charges import NOTHING, SECOND_US, Used, counter_of
 from unmask.ledger.counters import Counters
-from unmask.ledger.entry import Booking, Entry, Reject, Reserve, Result, Settle
+from unmask.ledger.entry import WITHDRAWN, Booking, Entry, Reject, Reserve, Result, Settle
 from unmask.ledger.errors import (
     AlreadySettledError,
     DuplicateRequestError,
@@ -28,7 +28,6 @@ from unmask.ledger.tables import ATTEMPTS, ENDS, EVENTS, HEAD, NAMES, OPEN, PRIC
 
 NAME_S = 86_400
 """Seconds that an idempotency key stands for its request."""
-WITHDRAWN = "withdrawn"
 
 
 @dataclass(slots=True)

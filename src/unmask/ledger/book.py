@@ -13,7 +13,7 @@ from unmask.database.transactions import writing
 from unmask.errors import ConfigError, UnmaskError
 from unmask.ledger.batch import Batch
 from unmask.ledger.charges import SECOND_US
-from unmask.ledger.entry import Booking, Entry, Reject, Reserve, Result, Settle
+from unmask.ledger.entry import Booking, Entry, Reject, Reserve, Result, Settle, withdrawal
 from unmask.ledger.errors import LedgerUnavailableError
 from unmask.ledger.limit import Limit
 from unmask.ledger.machine import Machine
@@ -26,9 +26,7 @@ from unmask.ledger.settlement import Settled, Settlement
 from unmask.ledger.sweep import Sweeper
 from unmask.ledger.tables import PRICES
 from unmask.ledger.writer import LEDGER_LOCK, Writer, WriterLimits
-from unmask.types import Outcome
 
-WITHDRAWN = "withdrawn"
 _RANDOM_BYTES = 10
 
 
@@ -158,9 +156,8 @@ class DatabaseLedger:
     def _withdraw(self, result: Result) -> None:
         if not isinstance(result, Reserved):
             return
-        settlement = Settlement(id=result.id, outcome=Outcome.ABORTED, reason=WITHDRAWN)
         try:
-            self._writer.submit(Entry(booking=Settle(settlement), tell=_ignore, is_abandoned=_never))
+            self._writer.submit(withdrawal(result.id))
         except LedgerUnavailableError:
             # It is being closed, which ends whatever runs.
             return
@@ -221,11 +218,3 @@ def open_ledger(
         DatabaseUnavailableError: the database does not answer or cannot be written.
     """
     return DatabaseLedger(engine, prices, around, patience=patience or Patience(), limits=limits or WriterLimits())
-
-
-def _ignore(_: Result) -> None:
-    """Nobody waits for it."""
-
-
-def _never() -> bool:
-    return False

@@ -9,6 +9,9 @@ from unmask.ledger.limit import Limit
 from unmask.ledger.rejection import Rejection
 from unmask.ledger.reservation import Reservation, Reserved
 from unmask.ledger.settlement import Settled, Settlement
+from unmask.types import Outcome
+
+WITHDRAWN = "withdrawn"
 
 Result: TypeAlias = Reserved | Settled | UnmaskError | None
 """What becomes of an entry; an error that is booked, or that asks for no booking, is a result too."""
@@ -62,3 +65,13 @@ class Entry:
     is_abandoned: Callable[[], bool]
     was_tried: bool = False
     tried: Result = None
+
+
+def unheard(settlement: Settlement) -> Entry:
+    """Return a settlement that nobody waits for."""
+    return Entry(booking=Settle(settlement), tell=lambda _: None, is_abandoned=lambda: False)
+
+
+def withdrawal(request: str) -> Entry:
+    """Return the settlement of a reservation that nobody holds: its caller went away before it was told."""
+    return unheard(Settlement(id=request, outcome=Outcome.ABORTED, reason=WITHDRAWN))

@@ -12,9 +12,10 @@ from sqlalchemy import Connection, Engine
 from unmask.clock import Clock
 from unmask.database.failures import is_passing, unavailable
 from unmask.database.transactions import writing
-from unmask.ledger.entry import Entry, Reserve, Result, Settle
+from unmask.ledger.entry import Entry, Reserve, Result, Settle, unheard, withdrawal
 from unmask.ledger.errors import LedgerFullError, LedgerUnavailableError, UnwritableRowError
 from unmask.ledger.processes import Processes
+from unmask.ledger.reservation import Reserved
 from unmask.ledger.settlement import Settlement
 from unmask.types import Outcome
 
@@ -194,6 +195,10 @@ class Writer:
 
     def _tell(self, entries: Sequence[Entry], results: Sequence[Result]) -> None:
         for entry, result in zip(entries, results, strict=True):
+            if isinstance(result, Reserved) and entry.is_abandoned():
+                # Before whatever waits: it may be the room that another one asks for.
+                self._put_first(withdrawal(result.id))
+                continue
             if isinstance(result, UnwritableRowError) and isinstance(entry.booking, Settle):
                 self._end_bare(entry.booking.settlement)
             entry.tell(result)
@@ -201,9 +206,13 @@ class Writer:
     def _end_bare(self, settlement: Settlement) -> None:
         """End a request without what could not be written of it, so that its reservation does not stay."""
         if settlement.reason != UNWRITABLE:
-            bare = Settlement(id=settlement.id, outcome=Outcome.FAILED, reason=UNWRITABLE, billed=False)
-            with self._changed:
-                self._waiting.insert(0, Entry(booking=Settle(bare), tell=_ignore, is_abandoned=_never))
+            self._put_first(
+                unheard(Settlement(id=settlement.id, outcome=Outcome.FAILED, reason=UNWRITABLE, billed=False))
+            )
+
+    def _put_first(self, entry: Entry) -> None:
+        with self._changed:
+            self._waiting.insert(0, entry)
 
     def _beat(self) -> None:
         try:
@@ -236,11 +245,3 @@ class Writer:
 def _is_void(entry: Entry) -> bool:
     """Tell whether an entry need not be booked: nobody waits, and it cannot have been."""
     return isinstance(entry.booking, Reserve) and not entry.was_tried and entry.is_abandoned()
-
-
-def _ignore(_: Result) -> None:
-    """Nobody waits for it."""
-
-
-def _never() -> bool:
-    return False
