@@ -54,8 +54,12 @@ def test_a_person_in_the_batch_class_is_named_too() -> None:
 
 def test_a_large_tenant_does_not_define_its_class() -> None:
     """Whose traffic is judged is compared with others, even if most of the class is its own."""
-    found = likenesses(traffic(*hours("sly", "interactive", FLOODING, count=400)), 0)
+    near = tuple(own + 0.8 * (other - own) for own, other in zip(WAITING, FLOODING, strict=True))
+    found = likenesses(traffic(*hours("sly", "interactive", near, count=400)), 0)
+    sly = next(one for one in found if one.tenant == "sly")
 
+    assert isinstance(sly.position, Interval)
+    assert sly.position.estimate == pytest.approx(0.8, abs=0.05)
     assert ("sly", "interactive", "batch") in named(found)
 
 
