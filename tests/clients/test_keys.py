@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import httpx
 import openai
@@ -23,7 +24,8 @@ KEYS = FakeAuthenticator({role.value: make_principal(role) for role in KeyRole})
 @asynccontextmanager
 async def client_of(app: ASGIApp, key: str) -> AsyncIterator[AsyncOpenAI]:
     """Open a client with a key, which tries three times as it does unless told otherwise."""
-    transport = httpx.AsyncClient(transport=httpx.ASGITransport(app))
+    # Versions of the client differ in whose type they ask for here, and take either.
+    transport: Any = httpx.AsyncClient(transport=httpx.ASGITransport(app))
     async with AsyncOpenAI(base_url="http://gpu.example/v1", api_key=key, http_client=transport) as client:
         yield client
 
