@@ -15,7 +15,8 @@ def databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
     made.stop()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+# A server takes seconds to start, so there is one test of it in the fast run, `test_postgresql`.
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def world(request: pytest.FixtureRequest, databases: Databases) -> World:
     """An empty ledger, in each kind of database."""
     return World(databases.make(request.param))

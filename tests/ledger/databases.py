@@ -96,11 +96,13 @@ class World:
     ) -> AsyncIterator[DatabaseLedger]:
         """Open a ledger for as long as the block runs."""
         engine = self.engine()
-        ledger = self.open(engine, patience=patience, limits=limits)
         try:
-            yield ledger
+            ledger = self.open(engine, patience=patience, limits=limits)
+            try:
+                yield ledger
+            finally:
+                await ledger.close()
         finally:
-            await ledger.close()
             engine.dispose()
 
     def verify(self) -> Verified:

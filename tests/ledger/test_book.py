@@ -184,6 +184,30 @@ async def test_a_window_boundary_overwrites_no_spending(world: World) -> None:
     assert world.verify().faults == ()
 
 
+async def test_a_window_boundary_under_load(world: World) -> None:
+    """However the boundary falls between requests, no window holds more than its amount and none is lost."""
+    async with world.ledger() as ledger:
+
+        async def call(number: int) -> str:
+            await asyncio.sleep(0.001 * (number % 5))
+            if number % 10 == 0:
+                world.wall.set(world.wall.time() + HOUR / 2)
+            try:
+                reserved = await ledger.reserve(make_reservation(), (REQUESTS_LIMIT, AT_ONCE))
+            except LimitExceededError:
+                return "refused"
+            await ledger.settle(make_settlement(reserved.id))
+            return "settled"
+
+        results = await asyncio.gather(*(call(number) for number in range(60)))
+
+    windows = [row["used"] for row in world.rows(COUNTERS) if row["ends_us"]]
+    assert len(windows) >= 3
+    assert max(windows) <= REQUESTS_LIMIT.amount
+    assert sum(windows) == results.count("settled")
+    assert world.verify().faults == ()
+
+
 async def test_a_clock_that_is_set_back_makes_no_room(world: World) -> None:
     """An earlier window still has all that was used in it."""
     start = world.wall.time()

@@ -215,7 +215,7 @@ class Books(RuleBasedStateMachine):
         assert set(self.charged) <= {row["request"] for row in self.world.rows(OPEN)}
 
 
-Books.TestCase.settings = settings(max_examples=12, stateful_step_count=20, deadline=None)
+Books.TestCase.settings = settings(max_examples=6, stateful_step_count=20, deadline=None)
 BooksTest = Books.TestCase
 
 
@@ -223,4 +223,4 @@ BooksTest = Books.TestCase
 class TestBooksForLong(Books.TestCase):
     """The same for longer."""
 
-    settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+    settings = settings(max_examples=80, stateful_step_count=30, deadline=None)

@@ -9,11 +9,16 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from unmask.database.errors import DatabaseUnavailableError
 
 
-def is_passing(error: Exception) -> bool:
-    """Tell whether the same may work later: the database is gone, locked or full, as against refusing the data."""
+def is_passing(error: BaseException) -> bool:
+    """Tell whether the same may work later: the database is gone, locked or full, as against refusing the data.
+
+    An error that comes of cleaning up after such a one counts as that one.
+    """
     if isinstance(error, DatabaseUnavailableError | OperationalError | InterfaceError | PoolTimeoutError):
         return True
-    return isinstance(error, DBAPIError) and error.connection_invalidated
+    if isinstance(error, DBAPIError) and error.connection_invalidated:
+        return True
+    return error.__context__ is not None and is_passing(error.__context__)
 
 
 def unavailable(error: Exception) -> DatabaseUnavailableError:

@@ -150,17 +150,16 @@ class Writer:
             try:
                 results = self._transaction(entries, book)
             except Exception as error:  # noqa: BLE001 - a thread that ended would take every later booking with it
-                is_last = self._must_give_up() if is_passing(error) else book == self._each
-                if is_last:
+                if not is_passing(error) and book != self._each:
+                    book = self._each
+                    continue
+                if self._must_give_up():
                     _LOG.exception("the ledger gives up on %d bookings", len(entries))
                     self._fail(entries, error)
                     return
-                if is_passing(error):
-                    _LOG.warning("the ledger cannot write and tries again: %s", unavailable(error).message)
-                    time.sleep(pause)
-                    pause = min(2 * pause, self._limits.longest_pause_s)
-                else:
-                    book = self._each
+                _LOG.warning("the ledger cannot write and tries again: %s", unavailable(error).message)
+                time.sleep(pause)
+                pause = min(2 * pause, self._limits.longest_pause_s)
             else:
                 self._tell(entries, results)
                 return

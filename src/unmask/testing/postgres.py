@@ -2,9 +2,10 @@
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import CalledProcessError, TimeoutExpired
 
 from sqlalchemy import URL, create_engine, make_url, text
 
@@ -51,11 +52,21 @@ def postgres_server(folder: Path) -> Iterator[PostgresServer]:
         arguments = ("-w", "-D", str(folder), "-m", "immediate", "stop")
         pgexec("pg_ctl", arguments, bin_path=server.bin_path, user=server.system_user)
 
+    def start() -> None:
+        with suppress(TimeoutExpired):
+            server.ensure_postgres_running()
+            return
+        # A slow machine takes longer than the wheel waits for; by then it is starting, and is found to run.
+        server.ensure_postgres_running()
+
     try:
         yield PostgresServer(
             url=make_url(server.get_uri()).set(drivername="postgresql+psycopg"),
             kill=kill,
-            start=server.ensure_postgres_running,
+            start=start,
         )
     finally:
+        # Nobody needs its files again, and writing them down in order takes long.
+        with suppress(CalledProcessError):
+            kill()
         server.cleanup()
