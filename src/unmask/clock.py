@@ -18,3 +18,19 @@ class SystemClock:
     def now(self) -> float:
         """Return the machine's monotonic seconds."""
         return time.monotonic()
+
+
+class WallClock(Protocol):
+    """The time of day, to write down when something was. It may be set back, so differences mean little."""
+
+    def time(self) -> float:
+        """Return seconds since 1970, UTC."""
+        ...
+
+
+class SystemWallClock:
+    """The machine's time of day."""
+
+    def time(self) -> float:
+        """Return the machine's seconds since 1970."""
+        return time.time()

@@ -189,7 +189,7 @@ def bootstrap_mean(
     mean = float(data.mean())
     if data.min() == data.max():
         return _all_equal(float(data[0]), n, confidence, bounds)
-    means = _resampled_means(data[None, :], np.random.default_rng(seed), resamples)[0]
+    means = resampled_means(data[None, :], np.random.default_rng(seed), resamples)[0]
     return _percentiles(mean, means, n, confidence)
 
 
@@ -223,7 +223,7 @@ def difference_interval(
     if left.min() == left.max() and right.min() == right.max():
         return NotEnoughData(n=n, reason="all values are equal, so resampling shows no spread")
     rng = np.random.default_rng(seed)
-    lefts, rights = (_resampled_means(data[None, :], rng, resamples)[0] for data in (left, right))
+    lefts, rights = (resampled_means(data[None, :], rng, resamples)[0] for data in (left, right))
     return _percentiles(float(left.mean() - right.mean()), lefts - rights, n, confidence)
 
 
@@ -253,10 +253,10 @@ def ratio_interval(
         return NotEnoughData(n=n, reason="all values are equal, so resampling shows no spread")
     rng = np.random.default_rng(seed)
     if paired:
-        tops, bottoms = _resampled_means(np.stack((top, bottom)), rng, resamples)
+        tops, bottoms = resampled_means(np.stack((top, bottom)), rng, resamples)
     else:
-        tops = _resampled_means(top[None, :], rng, resamples)[0]
-        bottoms = _resampled_means(bottom[None, :], rng, resamples)[0]
+        tops = resampled_means(top[None, :], rng, resamples)[0]
+        bottoms = resampled_means(bottom[None, :], rng, resamples)[0]
     if bottoms.min() <= 0 <= bottoms.max():
         return NotEnoughData(n=n, reason="the mean of the denominator cannot be told from zero")
     return _percentiles(float(top.mean() / bottom.mean()), tops / bottoms, n, confidence)
@@ -298,7 +298,7 @@ def _log_choose(n: int) -> Floats:
     return log_choose
 
 
-def _resampled_means(rows: Floats, rng: np.random.Generator, resamples: int) -> Floats:
+def resampled_means(rows: Floats, rng: np.random.Generator, resamples: int) -> Floats:
     """Return means of resampled columns, one row of ``resamples`` means a row; bounded in memory."""
     n = rows.shape[1]
     chunk = max(1, _CELLS_A_CHUNK // n)

@@ -9,7 +9,7 @@ import httpx
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
-from unmask.api.application import create_app
+from unmask.api.application import KeyDesk, create_app
 from unmask.api.chance import Chance
 from unmask.api.event_stream import StreamPace
 from unmask.api.running import Running
@@ -38,6 +38,7 @@ def make_app(
     backend: Backend | None = None,
     *,
     parts: ControlParts | None = None,
+    keys: KeyDesk | None = None,
     settings: Settings | None = None,
     running: Running | None = None,
     registry: CollectorRegistry | None = None,
@@ -51,6 +52,7 @@ def make_app(
         running or Running(100),
         fixed_chance(clock),
         parts=parts,
+        keys=keys,
         registry=registry,
         pace=pace,
     )

@@ -41,8 +41,12 @@ from unmask.errors import (
     UnmaskError,
     WeightsError,
 )
+from unmask.ledger.errors import LimitExceededError
+from unmask.ledger.limit import Limit, LimitKind
+from unmask.tenants.errors import KeyMissingError, KeyRefusedError, KeysUnavailableError, RoleError
 from unmask.types import Outcome
 
+LIMIT = Limit(scope="tenant:acme", kind=LimitKind.REQUESTS, window_s=60, amount=10)
 ERRORS: tuple[tuple[UnmaskError, int, str, str], ...] = (
     (InvalidHttpError("m"), 400, "invalid_request_error", "invalid_http"),
     (MalformedBodyError("m"), 400, "invalid_request_error", "invalid_json"),
@@ -50,6 +54,9 @@ ERRORS: tuple[tuple[UnmaskError, int, str, str], ...] = (
     (UnknownFieldError("p", 1, "2", "Fix."), 400, "invalid_request_error", "unknown_parameter"),
     (UnsupportedFieldError("p", 1, "2", "Fix."), 400, "invalid_request_error", "unsupported_parameter"),
     (ContextLengthError(9, 9, 9), 400, "invalid_request_error", "context_length_exceeded"),
+    (KeyMissingError(), 401, "invalid_request_error", "invalid_api_key"),
+    (KeyRefusedError(), 401, "invalid_request_error", "invalid_api_key"),
+    (RoleError(("operator",), ()), 403, "invalid_request_error", "insufficient_permissions"),
     (ForeignHostError("h"), 403, "invalid_request_error", "host_not_allowed"),
     (ForeignOriginError("o"), 403, "invalid_request_error", "origin_not_allowed"),
     (UnknownModelError("m", ()), 404, "invalid_request_error", "model_not_found"),
@@ -64,6 +71,19 @@ ERRORS: tuple[tuple[UnmaskError, int, str, str], ...] = (
     (BudgetSpentError(9, "interactive", 16), 422, "invalid_request_error", "budget_spent"),
     (AnswerFailedError(2, "batch", "deadline", "why"), 422, "invalid_request_error", "verification_failed"),
     (QueueFullError("m"), 429, "rate_limit_error", "queue_full"),
+    (
+        LimitExceededError(LIMIT, used=9, asked=2, retry_after_s=1.0),
+        429,
+        "rate_limit_error",
+        "rate_limit_exceeded",
+    ),
+    (
+        LimitExceededError(LIMIT, used=0, asked=11, retry_after_s=None),
+        429,
+        "insufficient_quota",
+        "insufficient_quota",
+    ),
+    (KeysUnavailableError(1.0), 503, "service_unavailable_error", "unavailable"),
     (ClientGoneError("m"), 499, "invalid_request_error", "client_gone"),
     (StalledClientError(9), 499, "invalid_request_error", "client_gone"),
     (DrainingError("m"), 503, "service_unavailable_error", "draining"),

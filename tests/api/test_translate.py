@@ -98,7 +98,13 @@ def test_every_field_arrives() -> None:
         answer_format=JsonObject(),
         include_usage=True,
         asked=Asked(
-            task="sort", service_class="batch", max_steps=4, has_strategy=True, early_exit=False, may_wait=False
+            task="sort",
+            service_class="batch",
+            max_steps=4,
+            has_strategy=True,
+            early_exit=False,
+            may_wait=False,
+            service_tier="flex",
         ),
         service_tier="flex",
     )
@@ -236,8 +242,11 @@ def test_alternatives_need_logprobs() -> None:
 
 @pytest.mark.parametrize("tier", ServiceTier)
 def test_service_tier_is_named(tier: ServiceTier) -> None:
-    """The answer names the tier asked for; ``auto`` leaves the choice here, and there is one."""
-    assert call_of(service_tier=tier.value).service_tier == ("default" if tier is ServiceTier.AUTO else tier)
+    """The answer names the tier asked for; ``auto`` leaves the choice to admission, which is told of it."""
+    call = call_of(service_tier=tier.value)
+
+    assert call.service_tier == ("default" if tier is ServiceTier.AUTO else tier)
+    assert call.asked.service_tier == tier.value
     assert call_of().service_tier is None
 
 

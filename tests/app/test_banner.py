@@ -15,11 +15,12 @@ from unmask.testing.policies import DIGEST, FakePolicies, make_active
 from unmask.types import Message, Precision, Role
 
 
-def banner(width: int = 60, policies: PolicySource | None = None) -> str:
+def banner(width: int = 60, policies: PolicySource | None = None, *, has_keys: bool = False) -> str:
     """Return what is printed on a terminal of some width."""
     console = Console(file=io.StringIO(), width=width)
     nano = make_model("nano", parameters=180_000, precision=Precision.BFLOAT16)
-    print_banner(console, "http://127.0.0.1:8000", (make_model("tiny"), nano), policies or NoPolicies())
+    models = (make_model("tiny"), nano)
+    print_banner(console, "http://127.0.0.1:8000", models, policies or NoPolicies(), has_keys=has_keys)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -57,3 +58,13 @@ def test_curl_line_asks_what_the_model_knows() -> None:
     assert words[2] == "http://[::1]:8000/v1/chat/completions"
     assert body == {"model": "tiny", "messages": [{"role": "user", "content": EXAMPLE_PROMPT}]}
     assert recognise((Message(role=Role.USER, content=EXAMPLE_PROMPT),)) == "arithmetic"
+
+
+def test_banner_says_that_keys_are_needed() -> None:
+    """The line to try has a place for one; without keys nothing is said of them."""
+    text = banner(200, has_keys=True)
+
+    assert "  every request needs a key: unmask keys create\n" in text
+    assert '-H "authorization: Bearer $KEY" -H' in text
+    assert "key" not in banner(200)
+    assert "$KEY" in curl_line("http://[::1]:8000", "tiny", has_keys=True)

@@ -148,7 +148,7 @@ def test_serve_refuses_other_hosts() -> None:
     ended = type_in("serve", "--host", "0.0.0.0")  # noqa: S104 - refused
 
     assert ended.code == 2
-    assert "keys do not exist yet" in ended.err
+    assert "Without keys everyone who reaches another address could use the server" in ended.err
 
 
 def test_serve_tells_mistakes_of_its_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

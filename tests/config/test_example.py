@@ -25,7 +25,9 @@ def test_example_shows_every_setting_at_its_default(tmp_path: Path) -> None:
     loaded = load_settings(flags={}, environ={}, file=path)
 
     assert {origin.source for origin in loaded.origins.values()} == {Source.FILE}
-    assert loaded.settings == Settings(threads=1, policy_dir="policy")
+    assert loaded.settings == Settings(
+        threads=1, policy_dir="policy", database="database", prices="prices", pepper_file="pepper_file"
+    )
 
 
 def test_example_explains_every_setting() -> None:

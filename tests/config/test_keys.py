@@ -44,7 +44,10 @@ def test_rules_read_as_words() -> None:
     assert KEYS["models"].allowed == "a list of different model names"
     assert KEYS["precision"].allowed == "float32 or bfloat16"
     assert KEYS["policy_dir"].allowed == "a path"
-    assert KEYS["host"].allowed == "127.0.0.1, ::1 or localhost"
+    assert KEYS["database"].allowed == "the path of a file, or a URL of PostgreSQL (postgresql://...)"
+    assert KEYS["host"].allowed == "127.0.0.1, ::1 or localhost; with keys any address of this machine"
+    assert KEYS["keys"].allowed == "off or required"
+    assert KEYS["tiers"].allowed == "a list of different pairs such as flex=batch, one a tier"
 
 
 def test_values_read_as_words() -> None:
@@ -54,3 +57,12 @@ def test_values_read_as_words() -> None:
     assert KEYS["threads"].shown(None) == "torch decides"
     assert KEYS["drain_s"].shown(30.0) == "30"
     assert KEYS["precision"].shown(KEYS["precision"].default) == "float32"
+
+
+def test_passwords_are_not_shown() -> None:
+    """A URL of the database is shown without its password."""
+    key = KEYS["database"]
+
+    assert key.shown("postgresql://ann:s3:c@ret@host/db") == "postgresql://ann:***@host/db"
+    assert key.shown("postgresql://ann@host/db") == "postgresql://ann@host/db"
+    assert key.shown("/a/b:c@d.db") == "/a/b:c@d.db"

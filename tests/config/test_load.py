@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from unmask.config import Settings
+from unmask.config.durability import Durability
 from unmask.config.keys import settings_keys
 from unmask.config.load import Loaded, Source, load_settings
+from unmask.config.settings import KeyMode
 from unmask.errors import ConfigError
 from unmask.types import Precision
 
@@ -54,11 +56,13 @@ def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
     """One schema: what a file may say, a variable and a flag may say too."""
     values: dict[str, Any] = {key.name: key.default for key in settings_keys()}
     values |= {"threads": 2, "models": ("a", "b"), "allowed_hosts": ("example.org",), "host": "::1"}
-    values |= {"precision": "bfloat16", "policy_dir": "p"}
+    values |= {"precision": "bfloat16", "policy_dir": "p", "database": "d", "durability": "power", "prices": "c"}
+    values |= {"keys": "required", "pepper_file": "q", "tiers": ("flex=night",)}
     texts = {name: ",".join(value) if isinstance(value, tuple) else str(value) for name, value in values.items()}
     lines = [f"{name} = {list(value) if isinstance(value, tuple) else repr(value)}" for name, value in values.items()]
 
-    expected = Settings(**values | {"precision": Precision.BFLOAT16})
+    enums = {"precision": Precision.BFLOAT16, "durability": Durability.POWER, "keys": KeyMode.REQUIRED}
+    expected = Settings(**values | enums)
     assert load(texts).settings == expected
     assert load(texts).settings.precision is Precision.BFLOAT16
     assert load(environ={f"UNMASK_{name.upper()}": text for name, text in texts.items()}).settings == expected
@@ -89,6 +93,13 @@ IN_A_FILE = (
     "precision = 16",
     "precision = true",
     'precision = ["bfloat16"]',
+    'keys = "on"',
+    "keys = true",
+    'pepper_file = ""',
+    'tiers = ["flex"]',
+    'tiers = ["turbo=batch"]',
+    'tiers = ["flex=batch", "flex=night"]',
+    'tiers = ["flex=a b"]',
     "threads = 0",
     "threads = 1.5",
     "drain_s = -1",
@@ -143,8 +154,18 @@ def test_bad_text_is_told(name: str, text: str) -> None:
 
 def test_other_host_is_refused_with_the_reason() -> None:
     """Without keys nobody else may reach the server, and the message says what to do."""
-    with pytest.raises(ConfigError, match=r"API keys do not exist yet.* put a proxy"):
+    with pytest.raises(ConfigError, match=r"--host: host is .* set keys to required .*unmask keys create") as caught:
         load({"host": "0.0.0.0"})  # noqa: S104 - refused
+
+    assert caught.value.param == "host"
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5"])  # noqa: S104 - with keys
+def test_with_keys_any_address_may_be_listened_on(host: str) -> None:
+    """Keys may come from another place than the address; a name could turn out to be anything."""
+    assert load({"host": host}, environ={"UNMASK_KEYS": "required"}).settings.host == host
+    with pytest.raises(ConfigError, match=r"host is 'example\.org', allowed: 127"):
+        load({"host": "example.org", "keys": "required"})
 
 
 @pytest.mark.parametrize(("name", "meant"), [("prot", "port"), ("max_row", "max_rows"), ("drain-s", "drain_s")])

@@ -5,7 +5,7 @@ import time
 import uuid
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
+from unmask.api.authentication import Authentication, TellsPrincipals
 from unmask.api.body import body_limits
 from unmask.api.callers import KnownCallers
 from unmask.api.catalogue import Catalogue
@@ -37,11 +38,13 @@ from unmask.api.measured import Measured
 from unmask.api.meters import make_meters
 from unmask.api.openapi import errors, path_parameter, request_body, with_request_schemas
 from unmask.api.openapi_answers import answers, with_event_schemas, with_request_ids
-from unmask.api.probes import Probes, add_probes
+from unmask.api.openapi_keys import with_keys
+from unmask.api.probes import OPEN_PATHS, Probes, add_probes
 from unmask.api.reading import read_chat, read_completion
 from unmask.api.request_id import RequestIds
 from unmask.api.responses import error_response
 from unmask.api.running import Running
+from unmask.api.tenant import ShowsTenants, add_tenant
 from unmask.api.text_choice import TEXT_SHAPE
 from unmask.backend import Backend, ModelInfo
 from unmask.clock import SystemClock
@@ -55,17 +58,23 @@ from unmask.metrics.measured import MeasuredBackend
 SEED_BITS = 63
 
 
+class KeyDesk(TellsPrincipals, ShowsTenants, Protocol):
+    """Knows keys, and the tenants that they are of."""
+
+
 class _Application(FastAPI):
     """A FastAPI whose document also holds the request schemas."""
 
-    def __init__(self, models: tuple[ModelInfo, ...], **fields: Any) -> None:  # noqa: ANN401 - passed on
+    def __init__(self, models: tuple[ModelInfo, ...], *, has_keys: bool, **fields: Any) -> None:  # noqa: ANN401 - passed on
         super().__init__(**fields)
         self._models = models
+        self._has_keys = has_keys
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
             document = with_request_ids(with_request_schemas(super().openapi(), self._models))
-            self.openapi_schema = with_event_schemas(document, ChatCompletionChunk, TextCompletionChunk)
+            document = with_event_schemas(document, ChatCompletionChunk, TextCompletionChunk)
+            self.openapi_schema = with_keys(document, OPEN_PATHS) if self._has_keys else document
         return self.openapi_schema
 
 
@@ -86,6 +95,7 @@ def create_app(
     chance: Chance,
     *,
     parts: ControlParts | None = None,
+    keys: KeyDesk | None = None,
     registry: CollectorRegistry | None = None,
     pace: StreamPace | None = None,
 ) -> FastAPI:
@@ -97,15 +107,18 @@ def create_app(
         running: requests in flight, shared with whoever stops the server.
         chance: what differs from call to call.
         parts: what budgets are given by; by default they are fixed.
+        keys: tells who makes a request; without them no key is asked for, and web pages are kept off instead.
         registry: where the metrics go; by default one of the application's own.
         pace: how long streams may be silent, or wait for a reader.
     """
     meters = make_meters(backend, running, registry or CollectorRegistry())
     measured = MeasuredBackend(backend, meters.generations, chance.clock)
-    control = Controller(parts or ControlParts(), meters.control, now=chance.now, new_id=chance.new_id)
+    tiers = dict(pair.split("=", maxsplit=1) for pair in settings.tiers)
+    control = Controller(parts or ControlParts(), meters.control, now=chance.now, new_id=chance.new_id, tiers=tiers)
     PolicyCollector(meters.registry, lambda: control.policy_names(backend.models()))
     app = _Application(
         backend.models(),
+        has_keys=keys is not None,
         title="unmask",
         summary="Serve diffusion language models on a step budget.",
         version="1",
@@ -114,7 +127,10 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.add_middleware(KnownCallers, allowed=settings.allowed_hosts)
+    if keys is None:
+        app.add_middleware(KnownCallers, allowed=settings.allowed_hosts)
+    else:
+        app.add_middleware(Authentication, authenticator=keys, open_paths=OPEN_PATHS)
     app.add_middleware(RequestIds, new_id=chance.new_id)
     # The one added last is the outermost: what those within it answer is counted as well.
     app.add_middleware(Measured, instruments=meters.http, clock=chance.clock)
@@ -136,11 +152,13 @@ def create_app(
     _add_generating(app, chat, replace(chat, read=read_text, shape=TEXT_SHAPE))
     _add_catalogue(app, Catalogue(backend=backend, control=control, started=int(chance.now())))
     add_probes(app, Probes(backend=backend, running=running, control=control, registry=meters.registry))
+    if keys is not None:
+        add_tenant(app, keys)
     return app
 
 
 def _add_generating(app: FastAPI, chat: GenerateEndpoint, text: GenerateEndpoint) -> None:
-    refused = errors(400, 403, 404, 408, 413, 415, 422, 429, 500, 503)
+    refused = errors(400, 401, 403, 404, 408, 413, 415, 422, 429, 500, 503)
     models = chat.backend.models()
     app.post(
         "/v1/chat/completions",

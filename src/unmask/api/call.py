@@ -36,7 +36,7 @@ class Call:
         include_usage: whether a stream ends with what it cost.
         asked: what the client says of the budget of all its choices.
         admitted: the requests with the budgets they were given, once they were; one per request.
-        service_tier: the tier to name in the answer; ``None`` where the client named none.
+        service_tier: the tier to name in the answer, which admission may change; ``None`` where the client named none.
     """
 
     model: ModelInfo

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
+from unmask.api.authentication import principal_of_request
 from unmask.api.reading import find_model
 from unmask.api.responses import json_response
 from unmask.backend import Backend, ModelInfo
 from unmask.control.controller import Controller, known_tasks
 from unmask.control.sources import FIXED_POLICY, ActivePolicy
+from unmask.control.tiers import usable_classes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,21 +22,32 @@ class Catalogue:
     control: Controller
     started: int
 
-    async def models(self) -> Response:
+    async def models(self, http: HttpRequest) -> Response:
         """List the served models."""
-        entries = [self._entry(model) for model in self.backend.models()]
+        entries = [self._entry(model, http) for model in self.backend.models()]
         return json_response({"object": "list", "data": entries})
 
     async def model(self, http: HttpRequest) -> Response:
         """Show one model."""
-        return json_response(self._entry(find_model(self.backend, http.path_params["model_id"])))
+        return json_response(self._entry(find_model(self.backend, http.path_params["model_id"]), http))
 
-    def _entry(self, model: ModelInfo) -> dict[str, object]:
-        return model_entry(model, self.control.policy_of(model), self.started)
+    def _entry(self, model: ModelInfo, http: HttpRequest) -> dict[str, object]:
+        principal = principal_of_request(http)
+        allowed = None if principal is None else principal.classes
+        return model_entry(model, self.control.policy_of(model), self.started, allowed)
 
 
-def model_entry(model: ModelInfo, active: ActivePolicy | None, created: int) -> dict[str, object]:
-    """Write an entry of the model list with what a client may ask of the model, and of its policy."""
+def model_entry(
+    model: ModelInfo, active: ActivePolicy | None, created: int, allowed: tuple[str, ...] | None = None
+) -> dict[str, object]:
+    """Write an entry of the model list with what a client may ask of the model, and of its policy.
+
+    Args:
+        model: which one.
+        active: the policy in force for it.
+        created: seconds since 1970.
+        allowed: service classes that the client may use; ``None`` for all.
+    """
     return {
         "id": model.name,
         "object": "model",
@@ -50,6 +63,6 @@ def model_entry(model: ModelInfo, active: ActivePolicy | None, created: int) -> 
         "default_steps": model.default_steps,
         "default_max_tokens": model.default_max_tokens,
         "tasks": list(known_tasks(model, active)),
-        "service_classes": [] if active is None else list(active.class_names),
+        "service_classes": [] if active is None else list(usable_classes(active, allowed)),
         "policy": FIXED_POLICY if active is None else active.short_digest,
     }

@@ -216,7 +216,9 @@ class _Envelope(BaseModel):
     created: int
     model: str
     system_fingerprint: str = Field(description="Digest of the model's weights.")
-    service_tier: str | None = Field(default=None, description="As asked for; left out where it was not.")
+    service_tier: str | None = Field(
+        default=None, description="The tier that was served; left out where none was asked for."
+    )
 
 
 class ChatCompletion(_Envelope):

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from unmask.api.admission import admit
 from unmask.api.answer import Answer
+from unmask.api.authentication import require_role
 from unmask.api.body import BodyLimits, parse_object, read_body
 from unmask.api.call import Call, Delivery
 from unmask.api.chance import Chance
@@ -25,6 +26,7 @@ from unmask.backend import Backend
 from unmask.control.answered import Answered
 from unmask.control.controller import Controller
 from unmask.metrics.generations import GenerationInstruments
+from unmask.tenants.role import KeyRole
 
 ReadCall = Callable[[dict[str, object]], Call]
 """Checks a parsed body and makes the call of it; raises an `InvalidRequestError` for the first thing wrong."""
@@ -53,10 +55,11 @@ class GenerateEndpoint:
 
     async def answer(self, http: HttpRequest) -> Response:
         """Answer a request; a client that hangs up cancels its generations."""
+        principal = require_role(http, (KeyRole.INFERENCE,))
         # Here so that no body is read in vain; serving checks again, for others arrive while this one is read.
         self.running.check()
         raw = await read_body(http.headers, http.receive, self.body_limits)
-        call = admit(self.read(parse_object(raw)), self.control)
+        call = admit(self.read(parse_object(raw)), self.control, principal)
         state = http.scope["state"]
         state[STOPWATCH] = stopwatch = Stopwatch(self.chance.clock, state["arrived"])
         serving = Serving(

@@ -7,6 +7,7 @@ from prometheus_client import CollectorRegistry
 from starlette.requests import Request as HttpRequest
 from starlette.responses import PlainTextResponse, Response
 
+from unmask.api.authentication import require_role
 from unmask.api.documented import Health
 from unmask.api.documented_metrics import METRICS
 from unmask.api.responses import json_response
@@ -14,12 +15,15 @@ from unmask.api.running import Running
 from unmask.backend import Backend, EngineState
 from unmask.control.controller import Controller
 from unmask.metrics.exposition import expose
+from unmask.tenants.role import KeyRole
 
 HEALTH = "/health"
 READY = "/health/ready"
 LIVE = "/health/live"
 METRICS_PATH = "/metrics"
-PATHS = frozenset({HEALTH, READY, LIVE, METRICS_PATH})
+OPEN_PATHS = frozenset({HEALTH, READY, LIVE})
+"""Where no key is ever asked for: whoever starts, stops and balances servers has none."""
+PATHS = OPEN_PATHS | {METRICS_PATH}
 """Where probes are answered, also when nothing else is."""
 
 
@@ -45,7 +49,8 @@ class Probes:
         return self._answer(holds=self._is_live)
 
     async def metrics(self, http: HttpRequest) -> Response:
-        """Write all metrics as Prometheus text, or as OpenMetrics where `accept` asks for it."""
+        """Write all metrics as Prometheus text, or as OpenMetrics where `accept` asks for it; for operators."""
+        require_role(http, (KeyRole.OPERATOR,))
         found = expose(self.registry, http.headers.get("accept"))
         return Response(found.body, headers={"content-type": found.content_type})
 

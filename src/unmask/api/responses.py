@@ -7,10 +7,12 @@ import orjson
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from unmask.api.rate_limits import refusal_headers
 from unmask.api.status import status_of
 from unmask.api.usage import spent_usage
 from unmask.control.errors import CapReachedError
 from unmask.errors import RetryLaterError, UnmaskError
+from unmask.ledger.errors import LimitExceededError
 
 ERROR_CODE = "error_code"
 """Where in the scope's state the code of the error that answers a request is noted."""
@@ -65,10 +67,12 @@ def _spent(error: UnmaskError) -> dict[str, object]:
 
 
 def _retry_headers(error: UnmaskError) -> dict[str, str]:
+    limits = refusal_headers(error) if isinstance(error, LimitExceededError) else {}
     if not isinstance(error, RetryLaterError) or error.retry_after_s is None:
-        return {}
+        return {**limits}
     # Clients of the OpenAI API read both: whole seconds by the standard, and milliseconds where they know the header.
     return {
         "retry-after": str(math.ceil(error.retry_after_s)),
         "retry-after-ms": str(math.ceil(error.retry_after_s * 1000)),
+        **limits,
     }

@@ -53,7 +53,7 @@ _SHARED: Mapping[str, Rule] = {
         f"text of at most {LONGEST_DESCRIPTION} characters", "Shorten it, or leave it out."
     ),
     "response_format.json_schema.schema": Rule("an object: a JSON Schema", "{} allows any JSON."),
-    "service_tier": Rule(", ".join(ServiceTier), "Leave it out: there is one tier."),
+    "service_tier": Rule(", ".join(ServiceTier), "Leave it out for the default class."),
     "reasoning_effort": Rule(", ".join(Effort), "Or leave it out, and set diffusion.max_steps."),
     "diffusion": Rule("an object", _OBJECT),
     "diffusion.max_steps": _STEPS,

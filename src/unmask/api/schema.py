@@ -37,7 +37,7 @@ _STREAMED: JsonDict = {"const": True}
 
 
 class ServiceTier(StrEnum):
-    """The tiers of the OpenAI API. There is one here; the answer names the one asked for."""
+    """The tiers of the OpenAI API. Which service class each stands for is a setting."""
 
     AUTO = "auto"
     DEFAULT = "default"
@@ -234,7 +234,9 @@ class GeneratingBody(Strict):
         default=None, description="The form that the answer is verified against; it is answered either way."
     )
     service_tier: Annotated[ServiceTier, Field(strict=False)] | None = Field(
-        default=None, description="Named in the answer, `auto` as `default`; there is one tier."
+        default=None,
+        description="Stands for a service class, `auto` and `default` for the default one; without an approved "
+        "policy for none. The answer names the tier that was served.",
     )
     reasoning_effort: Annotated[Effort, Field(strict=False)] | None = Field(
         default=None,

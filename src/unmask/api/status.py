@@ -23,6 +23,7 @@ from unmask.api.errors import (
     UnknownPathError,
     UnsupportedFieldError,
 )
+from unmask.api.rate_limits import is_budget
 from unmask.control.errors import AnswerFailedError, BudgetSpentError
 from unmask.errors import (
     ContextLengthError,
@@ -33,6 +34,8 @@ from unmask.errors import (
     UnknownModelError,
     UnmaskError,
 )
+from unmask.ledger.errors import LimitExceededError
+from unmask.tenants.errors import KeyMissingError, KeyRefusedError, RoleError
 from unmask.types import Outcome
 
 
@@ -61,6 +64,9 @@ STATUS: Mapping[Outcome | type[UnmaskError], Status] = MappingProxyType(
         UnknownFieldError: Status(http=400, type=_INVALID, code="unknown_parameter"),
         UnsupportedFieldError: Status(http=400, type=_INVALID, code="unsupported_parameter"),
         ContextLengthError: Status(http=400, type=_INVALID, code="context_length_exceeded"),
+        KeyMissingError: Status(http=401, type=_INVALID, code="invalid_api_key"),
+        KeyRefusedError: Status(http=401, type=_INVALID, code="invalid_api_key"),
+        RoleError: Status(http=403, type=_INVALID, code="insufficient_permissions"),
         ForeignHostError: Status(http=403, type=_INVALID, code="host_not_allowed"),
         ForeignOriginError: Status(http=403, type=_INVALID, code="origin_not_allowed"),
         UnknownModelError: Status(http=404, type=_INVALID, code="model_not_found"),
@@ -76,6 +82,8 @@ STATUS: Mapping[Outcome | type[UnmaskError], Status] = MappingProxyType(
         AnswerFailedError: Status(http=422, type=_INVALID, code="verification_failed"),
         HeadersTooLargeError: Status(http=431, type=_INVALID, code="headers_too_large"),
         QueueFullError: Status(http=429, type=_RATE, code="queue_full"),
+        # Its money spent, it is another one: `BUDGET`.
+        LimitExceededError: Status(http=429, type=_RATE, code="rate_limit_exceeded"),
         # Nobody reads this one; it is what a log would show.
         ClientGoneError: Status(http=499, type=_INVALID, code="client_gone"),
         DrainingError: Status(http=503, type=_UNAVAILABLE, code="draining"),
@@ -86,6 +94,9 @@ STATUS: Mapping[Outcome | type[UnmaskError], Status] = MappingProxyType(
     }
 )
 
+BUDGET = Status(http=429, type="insufficient_quota", code="insufficient_quota")
+"""Of a request whose tenant or key has spent what it may: trying again is of no use."""
+
 
 def status_of(cause: Outcome | UnmaskError) -> Status:
     """Return the row of an outcome, or of an error's nearest class that has one."""
@@ -93,4 +104,6 @@ def status_of(cause: Outcome | UnmaskError) -> Status:
         cause = cause.outcome
     if isinstance(cause, Outcome):
         return STATUS[cause]
+    if isinstance(cause, LimitExceededError) and is_budget(cause):
+        return BUDGET
     return next(STATUS[kind] for kind in type(cause).__mro__ if kind in STATUS)

@@ -77,7 +77,7 @@ def to_call(body: ChatBody | CompletionBody, model: ModelInfo, draw_seed: Callab
         answer_format=_answer_format(body.response_format),
         verifying=verifying(options.verify or (), asked.chats),
         include_usage=body.stream_options is not None and body.stream_options.include_usage is True,
-        asked=_asked(options, steps, delivery),
+        asked=_asked(options, steps, delivery, body.service_tier),
         service_tier=_tier(body.service_tier),
     )
 
@@ -178,7 +178,7 @@ def _delivery(body: GeneratingBody) -> Delivery:
     return Delivery.WHOLE
 
 
-def _asked(options: DiffusionOptions, steps: AskedBudget, delivery: Delivery) -> Asked:
+def _asked(options: DiffusionOptions, steps: AskedBudget, delivery: Delivery, tier: ServiceTier | None) -> Asked:
     may_wait = delivery not in {Delivery.COMMITTED, Delivery.SNAPSHOTS}
     if options.max_reexpansions and not may_wait:
         raise InvalidRequestError(
@@ -195,6 +195,7 @@ def _asked(options: DiffusionOptions, steps: AskedBudget, delivery: Delivery) ->
         early_exit=options.early_exit is not False,
         max_reexpansions=options.max_reexpansions,
         may_wait=may_wait,
+        service_tier=None if tier is None else tier.value,
     )
     return (
         asked if steps.steps is None else replace(asked, max_steps=steps.steps.value, max_steps_field=steps.steps.param)

@@ -12,8 +12,10 @@ from unmask.control.sources import PolicySource
 EXAMPLE_PROMPT = "add 12 + 30"
 
 
-def print_banner(console: Console, url: str, models: tuple[ModelInfo, ...], policies: PolicySource) -> None:
-    """Print where the server is, what it serves, and a line to try."""
+def print_banner(
+    console: Console, url: str, models: tuple[ModelInfo, ...], policies: PolicySource, *, has_keys: bool = False
+) -> None:
+    """Print where the server is, what it serves, whether it asks for keys, and a line to try."""
     console.print(f"[bold]unmask[/] listens on [bold cyan]{url}[/]", highlight=False)
     for model in models:
         console.print(
@@ -26,17 +28,20 @@ def print_banner(console: Console, url: str, models: tuple[ModelInfo, ...], poli
         )
         for line in _policy_lines(model, policies):
             console.print(f"  {line}", highlight=False, markup=False, soft_wrap=True)
+    if has_keys:
+        console.print("  every request needs a key: unmask keys create", highlight=False, markup=False, soft_wrap=True)
     console.print("\nTry:", highlight=False)
     # Whole, however narrow the terminal: a wrapped line cannot be pasted.
-    console.print(curl_line(url, models[0].name), highlight=False, markup=False, soft_wrap=True)
+    console.print(curl_line(url, models[0].name, has_keys=has_keys), highlight=False, markup=False, soft_wrap=True)
 
 
-def curl_line(url: str, model: str) -> str:
-    """Return a command that asks the demonstration model something it knows."""
+def curl_line(url: str, model: str, *, has_keys: bool = False) -> str:
+    """Return a command that asks the demonstration model something it knows; with keys it has the shell's ``$KEY``."""
+    key = '-H "authorization: Bearer $KEY" ' if has_keys else ""
     body = json.dumps({"model": model, "messages": [{"role": "user", "content": EXAMPLE_PROMPT}]})
     return (
         f"curl -s {shlex.quote(f'{url}/v1/chat/completions')} "
-        f"-H 'content-type: application/json' -d {shlex.quote(body)}"
+        f"{key}-H 'content-type: application/json' -d {shlex.quote(body)}"
     )
 
 

@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
+from unmask.config.state import state_folder
 from unmask.control.book import RecordBook
 from unmask.control.classify import packaged_classifier
 from unmask.control.parts import ControlParts
 from unmask.control.records import RecordFolder
 from unmask.control.stored import CountTokens, StoredEstimators, StoredPolicies
 from unmask.errors import ConfigError
-from unmask.policy.folders import state_folder
 from unmask.policy.store import PolicyStore
 
 

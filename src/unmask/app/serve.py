@@ -13,12 +13,15 @@ from unmask.api.running import Running
 from unmask.app.banner import print_banner
 from unmask.app.control import control_parts, record_folder
 from unmask.app.files import make_room
+from unmask.app.keys import opened_authenticator
 from unmask.app.server import DrainingServer
 from unmask.backend import Backend
 from unmask.config import Settings
 from unmask.config.rules import is_loopback
+from unmask.config.settings import KeyMode
 from unmask.errors import ConfigError
 from unmask.policy.folders import open_store
+from unmask.tenants.authenticator import Authenticator
 from unmask.text.tokenizer import packaged_tokenizer
 
 BACKLOG = 2048
@@ -33,17 +36,23 @@ def serve(settings: Settings, make_backend: Callable[[Settings], Backend], conso
         console: told where the server is and when it stops.
 
     Raises:
-        ConfigError: the port cannot be listened on, or this process may not hold so many connections.
+        ConfigError: the port cannot be listened on, or this process may not hold so many connections; or the database
+            of keys is none.
+        PepperError: the secret that keys are hashed with cannot be read, or is another one.
         UnmaskError: whatever `make_backend` raises.
     """
     make_room(settings.max_connections)
-    with listen(settings) as listener, asyncio.Runner(loop_factory=_fast_loop()) as runner:
-        return runner.run(_serve(settings, make_backend, console, listener))
+    with (
+        listen(settings) as listener,
+        opened_authenticator(settings, os.environ) as authenticator,
+        asyncio.Runner(loop_factory=_fast_loop()) as runner,
+    ):
+        return runner.run(_serve(settings, make_backend, console, listener, authenticator))
 
 
 def listen(settings: Settings) -> socket.socket:
     """Take the port."""
-    assert is_loopback(settings.host), "checked where settings are read: there are no keys yet"
+    assert is_loopback(settings.host) or settings.keys is KeyMode.REQUIRED, "checked where settings are read"
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
         listener = socket.create_server((settings.host, settings.port), family=family, backlog=BACKLOG)
@@ -67,7 +76,11 @@ def url_of(listener: socket.socket) -> str:
 
 
 async def _serve(
-    settings: Settings, make_backend: Callable[[Settings], Backend], console: Console, listener: socket.socket
+    settings: Settings,
+    make_backend: Callable[[Settings], Backend],
+    console: Console,
+    listener: socket.socket,
+    authenticator: Authenticator | None,
 ) -> int:
     backend = make_backend(settings)
     running = Running(settings.max_rows * len(backend.models()) + settings.queue_limit)
@@ -80,7 +93,7 @@ async def _serve(
         count_tokens=tokenizer.chat_length,
         max_tokens=backend.models()[0].default_max_tokens,
     )
-    app = create_app(backend, settings, running, chance, parts=parts)
+    app = create_app(backend, settings, running, chance, parts=parts, keys=authenticator)
     server = DrainingServer(
         app,
         backend,
@@ -92,7 +105,7 @@ async def _serve(
     # What is loaded by now stays to the end. Neither collections meanwhile nor the one at exit, which with torch take
     # seconds on a busy machine, need look through it.
     gc.freeze()
-    print_banner(console, url_of(listener), backend.models(), parts.policies)
+    print_banner(console, url_of(listener), backend.models(), parts.policies, has_keys=authenticator is not None)
     try:
         return await server.serve_all(listener)
     finally:

@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from unmask.bench.bench import Bench
 from unmask.bench.engine_bench import run_engine_bench
 from unmask.bench.fixed_budgets import read_fixed_budgets
+from unmask.bench.ledger_bench import run_ledger_bench
 from unmask.bench.model_bench import run_model_bench
 from unmask.bench.pictures import check_pictures, save_picture
 from unmask.bench.policy_bench import Basis, run_policy_bench
@@ -182,4 +183,11 @@ def _policy(bench: Bench, args: argparse.Namespace, console: Console) -> Runner:
     return run_it
 
 
-BENCHES: dict[str, Maker] = {"engine": _engine, "model": _model, "policy": _policy}
+def _ledger(bench: Bench, _: argparse.Namespace, __: Console) -> Runner:
+    def run_it(seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
+        return run_ledger_bench(bench, seed=seed, quick=quick, progress=watch)
+
+    return run_it
+
+
+BENCHES: dict[str, Maker] = {"engine": _engine, "model": _model, "policy": _policy, "ledger": _ledger}

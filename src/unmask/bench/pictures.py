@@ -39,6 +39,9 @@ def save_picture(report: BenchReport, path: Path) -> None:
     elif report.name == "policy":
         _draw_arms(axes[0], report.figures, "")
         _draw_arms(axes[1], report.figures, "drifted.")
+    elif report.name == "ledger":
+        _draw_rates(axes[0], report.figures)
+        _draw_waits(axes[1], report.figures)
     else:
         _draw_curves(axes[0], report.figures)
         _draw_accuracy(axes[1], report.figures)
@@ -151,3 +154,25 @@ def _ends(figure: Figure) -> list[list[float]] | None:
     if figure.low is None or figure.high is None:
         return None
     return [[figure.value - figure.low], [figure.high - figure.value]]
+
+
+def _draw_rates(axes: "Axes", figures: Sequence[Figure]) -> None:
+    rows = [(figure.name.split(".")[0], figure.value) for figure in figures if figure.name.endswith(".rows_per_s")]
+    axes.barh([name for name, _ in rows], [value for _, value in rows], color=COLOURS[0])
+    axes.bar_label(axes.containers[0], fmt="%.0f", padding=3)  # type: ignore[arg-type]
+    axes.set_xlabel("rows a second, 50 writers of one tenant")
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_waits(axes: "Axes", figures: Sequence[Figure]) -> None:
+    names = [figure.name.split(".")[0] for figure in figures if figure.name.endswith(".rows_per_s")]
+    places = range(len(names))
+    for index, (call, label) in enumerate(
+        (("reserve", "p50"), ("reserve", "p99"), ("settle", "p50"), ("settle", "p99"))
+    ):
+        waits = [1_000 * figure.value for figure in figures if figure.name.endswith(f".{call}_{label}")]
+        axes.barh([place + 0.3 - 0.2 * index for place in places], waits, 0.2, label=f"{call} {label}")
+    axes.set_yticks(list(places), names)
+    axes.set_xlabel("milliseconds")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, fontsize=8, frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)

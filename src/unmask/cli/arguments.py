@@ -25,7 +25,7 @@ def add_command(
     )
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
+def add_json(parser: "argparse._ActionsContainer") -> None:
     """Add ``--json``."""
     parser.add_argument("--json", action="store_true", help="write one JSON object to stdout and nothing else")
 

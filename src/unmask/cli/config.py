@@ -9,7 +9,7 @@ from unmask.cli.exits import Exit
 from unmask.cli.settings import load_given
 from unmask.cli.tools import Tools
 from unmask.config.example import example_file
-from unmask.config.keys import Key, settings_keys
+from unmask.config.keys import Key, hidden, settings_keys
 from unmask.config.load import Loaded, Source
 
 
@@ -31,7 +31,7 @@ def _record(key: Key, loaded: Loaded) -> dict[str, object]:
     origin = loaded.origins[key.name]
     return {
         "name": key.name,
-        "value": loaded.value(key),
+        "value": hidden(loaded.value(key)),
         "source": origin.source,
         "place": origin.place or None,
         "default": key.default,

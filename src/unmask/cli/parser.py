@@ -5,6 +5,8 @@ from pathlib import Path
 
 from unmask.cli.arguments import add_command, add_json, budgets, number, whole
 from unmask.cli.exits import EXPLAINED
+from unmask.cli.keys_parser import add_key_commands, add_tenant_commands
+from unmask.cli.ledger_parser import add_ledger_actions
 from unmask.cli.policy_parser import add_policy_commands
 from unmask.cli.recalibrate_parser import add_recalibrate_options
 from unmask.cli.settings import add_settings
@@ -12,7 +14,7 @@ from unmask.cli.tune_parser import add_tune_parts
 from unmask.types import NAMED_STRATEGIES, Precision
 
 TRAINABLE = ("tiny", "nano")
-BENCHES = ("engine", "model", "policy", "all")
+BENCHES = ("engine", "model", "policy", "ledger", "all")
 VERDICTS = ("pass", "fail")
 SPLITS = ("tune", "calibrate", "test")
 
@@ -32,7 +34,10 @@ def build_parser() -> argparse.ArgumentParser:
     _add_examples(commands)
     _add_models(commands)
     _add_policy(commands)
+    add_key_commands(add_command(commands, "keys", "Make, show and end API keys."))
+    add_tenant_commands(add_command(commands, "tenants", "Make tenants, and set their limits and service classes."))
     _add_controls(commands)
+    _add_ledger(commands)
     _add_train(commands)
     _add_bench(commands)
     _add_curve(commands)
@@ -131,6 +136,10 @@ def _add_controls(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
     label.add_argument(
         "exit_verdict", nargs="?", choices=VERDICTS, help="on the text at the exit, where that is another"
     )
+
+
+def _add_ledger(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    add_ledger_actions(add_command(commands, "ledger", "Say what was spent, and prove that the books are in order."))
 
 
 def _add_train(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

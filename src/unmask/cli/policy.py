@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from unmask.cli.exits import Exit, UsageError
-from unmask.cli.policy_store import is_digest, named_digest, named_policy, signature_of, store_of
+from unmask.cli.policy_store import ACTORS, APPROVERS, is_digest, named_digest, named_policy, signature_of, store_of
 from unmask.cli.policy_tables import (
     diff_table,
     entry_record,
@@ -147,12 +147,13 @@ def _submit(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> int:
 
 def _approve(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> int:
     digest = named_digest(store, args.policy)
-    is_own = store.approve(digest, signature_of(args, tools), solo=args.solo)
+    is_own = store.approve(digest, signature_of(args, tools, APPROVERS), solo=args.solo)
     return _report(store, digest, "approved by its author, as the log says," if is_own else "approved", args, tools)
 
 
 def _simple_act(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> int:
-    digest, signature = named_digest(store, args.policy), signature_of(args, tools)
+    digest = named_digest(store, args.policy)
+    signature = signature_of(args, tools, APPROVERS if args.act == Act.REJECT else ACTORS)
     if args.act == Act.REJECT:
         store.reject(digest, signature)
         return _report(store, digest, "rejected", args, tools)

@@ -95,6 +95,12 @@ def _signed(parser: argparse.ArgumentParser, meaning: str, *, needed: bool = Tru
 def add_signature(parser: argparse.ArgumentParser) -> None:
     """Add who acts, and what they have to say."""
     parser.add_argument("--as", dest="actor", metavar="NAME", help="who acts (default: the user of the system)")
+    parser.add_argument(
+        "--key-file",
+        type=Path,
+        metavar="FILE",
+        help="file of the key that signs, - for stdin; needed where the setting keys is required",
+    )
     parser.add_argument("--note", default="", metavar="TEXT", help="what the log should say of it")
 
 

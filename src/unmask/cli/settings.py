@@ -49,7 +49,7 @@ def _metavar(key: Key) -> str:
     if key.is_list or isinstance(key.setting.rule, OneOf):
         return "NAME"
     if isinstance(key.setting.rule, Folder):
-        return "DIR"
+        return "DIR" if key.name.endswith("_dir") else "PLACE"
     if isinstance(key.default, str):
         return "TEXT"
     return "X" if key.kind is float else "N"

@@ -29,5 +29,5 @@ def _entry(key: Key) -> str:
 def _toml(key: Key) -> str:
     """Write the default as TOML does, which has no word for nothing: there another allowed value stands."""
     if key.default is None:
-        return '"policy"' if isinstance(key.setting.rule, Folder) else "1"
+        return f'"{key.name.removesuffix("_dir")}"' if isinstance(key.setting.rule, Folder) else "1"
     return json.dumps(list(key.default) if isinstance(key.default, tuple) else key.default)

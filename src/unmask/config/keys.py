@@ -1,10 +1,11 @@
 """Every setting with all that is known about it, read off `Settings`."""
 
+import re
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import cast, get_type_hints
 
-from unmask.config.rules import Folder, Group, Loopback, Names, OneOf, Range, Setting
+from unmask.config.rules import Address, Folder, Group, Names, OneOf, Range, Setting
 from unmask.config.settings import Settings
 
 PREFIX = "UNMASK_"
@@ -54,10 +55,10 @@ class Key:
             case OneOf(names=names):
                 *most, last = names
                 return f"{', '.join(most)} or {last}"
-            case Loopback():
-                return "127.0.0.1, ::1 or localhost"
-            case Folder():
-                return "a path"
+            case Address():
+                return "127.0.0.1, ::1 or localhost; with keys any address of this machine"
+            case Folder(noun=noun):
+                return noun
 
     def shown(self, value: Value) -> str:
         """Write a value as a person reads it."""
@@ -69,7 +70,12 @@ class Key:
             case float():
                 return f"{value:g}"
             case _:
-                return str(value)
+                return str(hidden(value))
+
+
+def hidden(value: Value) -> Value:
+    """Return a value that may be shown: without the password of a URL."""
+    return re.sub(r"(://[^/@]*?:)[^/]*(?=@)", r"\1***", value) if isinstance(value, str) else value
 
 
 @cache

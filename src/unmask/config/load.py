@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 from unmask.config.file import read_file
 from unmask.config.keys import PREFIX, Key, Value, settings_keys
-from unmask.config.rules import Loopback
+from unmask.config.rules import is_loopback
 from unmask.config.schema import TextSource, ValueSource, checked
-from unmask.config.settings import Settings
+from unmask.config.settings import KeyMode, Settings
 from unmask.errors import ConfigError, shown
 
 KUBERNETES_MARK = "UNMASK_SERVICE_HOST"
@@ -22,8 +22,8 @@ _KUBERNETES = (
     "`enableServiceLinks: false`."
 )
 _NO_KEYS = (
-    " API keys do not exist yet, so everyone who reaches another address could use the server. Keep a loopback "
-    "address and put a proxy that asks for credentials in front of it."
+    " Without keys everyone who reaches another address could use the server. Keep a loopback address, or set keys to "
+    "required and make keys with `unmask keys create`."
 )
 
 
@@ -87,6 +87,8 @@ def load_settings(*, flags: Mapping[str, str], environ: Mapping[str, str], file:
     except ValidationError as error:
         name = str(error.errors(include_url=False, include_context=False)[0]["loc"][0])
         raise _misfit(name, values[name], origins[name]) from error
+    if fitting["keys"] is KeyMode.OFF and not is_loopback(str(fitting["host"])):
+        raise _misfit("host", fitting["host"], origins["host"])
     return Loaded(settings=Settings(**cast("dict[str, Any]", fitting)), origins=origins, file=file)
 
 
@@ -128,6 +130,6 @@ def _unknown(name: str, known: Iterable[str], place: str, hint: str) -> ConfigEr
 
 def _misfit(name: str, value: object, origin: Origin) -> ConfigError:
     key = next(key for key in settings_keys() if key.name == name)
-    hint = _NO_KEYS if isinstance(key.setting.rule, Loopback) else ""
+    hint = _NO_KEYS if name == "host" else ""
     value = list(value) if isinstance(value, tuple) else value
     return ConfigError(f"{origin.place}: {name} is {shown(value)}, allowed: {key.allowed}.{hint}", param=name)

@@ -10,9 +10,11 @@ class Group(StrEnum):
     """What a setting is about; settings are listed in this order."""
 
     SERVER = "server"
+    KEYS = "keys"
     ENGINE = "engine"
     REQUESTS = "requests"
     POLICY = "policy"
+    LEDGER = "ledger"
     CONNECTIONS = "connections"
 
 
@@ -26,14 +28,19 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """A list of different names, each a whole match of ``pattern``."""
+    """A list of different names, each a whole match of ``pattern``.
+
+    With ``until``, what stands before this mark has to differ.
+    """
 
     noun: str
     pattern: str = r"[^\s,]+"
+    until: str = ""
 
     def allow(self, names: tuple[str, ...]) -> bool:
         """Tell whether these names may stand together."""
-        return len(set(names)) == len(names) and all(re.fullmatch(self.pattern, name) for name in names)
+        different = {name.partition(self.until)[0] if self.until else name for name in names}
+        return len(different) == len(names) and all(re.fullmatch(self.pattern, name) for name in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +51,19 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Loopback:
-    """An address that only this machine can reach."""
+class Address:
+    """An address to listen on; whether others than this machine may reach it, keys decide."""
 
     def allow(self, host: str) -> bool:
         """Tell whether ``host`` is one."""
-        return is_loopback(host)
+        return is_loopback(host) or is_address(host)
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A path; the folder need not exist."""
+    """A path, or where ``noun`` says so another place; nothing need be there yet."""
+
+    noun: str = "a path"
 
     def allow(self, path: str | None) -> bool:
         """Tell whether ``path`` can be one; nothing stands for the default."""
@@ -66,7 +75,7 @@ class Setting:
     """Stands beside a setting's type: its group, its rule, what it does, and what its being empty means."""
 
     group: Group
-    rule: Range | Names | OneOf | Loopback | Folder
+    rule: Range | Names | OneOf | Address | Folder
     meaning: str
     empty: str = ""
 
@@ -77,3 +86,12 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host.lower() == "localhost"
+
+
+def is_address(host: str) -> bool:
+    """Tell whether ``host`` is an IP address; names of hosts may turn out to be anything."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True

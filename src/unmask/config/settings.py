@@ -1,12 +1,21 @@
 """The one schema of settings; the file, the environment, the flags and the manual are read off it."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated
 
-from unmask.config.rules import Folder, Group, Loopback, Names, OneOf, Range, Setting
+from unmask.config.durability import Durability
+from unmask.config.rules import Address, Folder, Group, Names, OneOf, Range, Setting
 from unmask.types import Precision
 
 _SECONDS = Range(0.01, 3_600)
+
+
+class KeyMode(StrEnum):
+    """Whether requests need a key."""
+
+    OFF = "off"
+    REQUIRED = "required"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,8 +26,8 @@ class Settings:
         str,
         Setting(
             Group.SERVER,
-            Loopback(),
-            "Address to listen on. Loopback only: requests carry no key, so whoever reaches the port may use it.",
+            Address(),
+            "Address to listen on. Without keys loopback only, since whoever reaches the port may use it.",
         ),
     ] = "127.0.0.1"
     port: Annotated[int, Setting(Group.SERVER, Range(0, 65_535), "Port to listen on; 0 takes a free one.")] = 8_000
@@ -27,7 +36,8 @@ class Settings:
         Setting(
             Group.SERVER,
             Names("host names, without port", r"[A-Za-z0-9._-]+"),
-            "Names that `Host` and `Origin` headers may carry beside this machine's own, such as a proxy's public one.",
+            "Names that `Host` and `Origin` headers may carry beside this machine's own, such as a proxy's public one. "
+            "With keys any name may call.",
             empty="this machine's own only",
         ),
     ] = ()
@@ -35,6 +45,33 @@ class Settings:
         float,
         Setting(Group.SERVER, Range(0, 3_600), "Seconds that running requests have to finish after a stop signal."),
     ] = 30.0
+
+    keys: Annotated[
+        KeyMode,
+        Setting(Group.KEYS, OneOf(KeyMode), "Whether every request needs an API key; health probes never do."),
+    ] = KeyMode.OFF
+    pepper_file: Annotated[
+        str | None,
+        Setting(
+            Group.KEYS,
+            Folder(),
+            "File of the secret that keys are hashed with, made when first needed. Without it no key opens anything.",
+            empty="unmask/pepper in $XDG_STATE_HOME, else in ~/.local/state",
+        ),
+    ] = None
+    tiers: Annotated[
+        tuple[str, ...],
+        Setting(
+            Group.KEYS,
+            Names(
+                "pairs such as flex=batch, one a tier",
+                r"(?:fast|flex|priority|scale)=[A-Za-z0-9][A-Za-z0-9_.-]{0,63}",
+                until="=",
+            ),
+            "Service classes that the tiers of the OpenAI API stand for.",
+            empty="none: tiers are refused",
+        ),
+    ] = ("fast=interactive", "flex=batch", "priority=interactive")
 
     models: Annotated[
         tuple[str, ...],
@@ -90,6 +127,28 @@ class Settings:
             "Folder of budget policies and of the log of who approved them.",
             empty="unmask/policy in $XDG_STATE_HOME, else in ~/.local/state",
         ),
+    ] = None
+
+    database: Annotated[
+        str | None,
+        Setting(
+            Group.LEDGER,
+            Folder("the path of a file, or a URL of PostgreSQL (postgresql://...)"),
+            "Database of the ledger and of keys.",
+            empty="unmask/unmask.db in $XDG_STATE_HOME, else in ~/.local/state",
+        ),
+    ] = None
+    durability: Annotated[
+        Durability,
+        Setting(
+            Group.LEDGER,
+            OneOf(Durability),
+            "What a booking survives: the end of the process, or with a wait on the disk for each a loss of power too.",
+        ),
+    ] = Durability.PROCESS
+    prices: Annotated[
+        str | None,
+        Setting(Group.LEDGER, Folder(), "File of the price book.", empty="nothing costs anything"),
     ] = None
 
     max_connections: Annotated[

@@ -9,6 +9,7 @@ MAX_TOTAL_STEPS = "diffusion.max_total_steps"
 TASK = "diffusion.task"
 SERVICE_CLASS = "diffusion.service_class"
 MAX_REEXPANSIONS = "diffusion.max_reexpansions"
+SERVICE_TIER = "service_tier"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +26,10 @@ class Asked:
         max_reexpansions: most further attempts after a failed verification.
         may_wait: whether the client waits for the answer that is accepted. One that is sent canvases as they are
             finished does not, and what it has been sent cannot be taken back, so it gets no further attempts.
+        service_tier: tier of the OpenAI API, which stands for a service class.
+        default_task: task type of the caller's requests that name none.
+        allowed_classes: service classes that the caller may use, in the order that they were allowed in; ``None`` for
+            all of them.
     """
 
     task: str | None = None
@@ -36,3 +41,6 @@ class Asked:
     early_exit: bool = True
     max_reexpansions: int | None = None
     may_wait: bool = True
+    service_tier: str | None = None
+    default_task: str | None = None
+    allowed_classes: tuple[str, ...] | None = None

@@ -1,6 +1,6 @@
 """Decides what each request is given before a backend has it, and keeps what is to be learnt once it has ended."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -19,6 +19,7 @@ from unmask.control.parts import ControlParts
 from unmask.control.records import ControlRecord
 from unmask.control.reexpand import Generate, conclude
 from unmask.control.sources import FIXED_POLICY, ActivePolicy, Classified, Estimate
+from unmask.control.tiers import served_tier, settle_class, usable_classes
 from unmask.errors import InvalidRequestError
 from unmask.metrics.control import ControlEnd, ControlInstruments
 from unmask.policy.policy import DEFAULT_TASK, Policy
@@ -38,6 +39,7 @@ class Controller:
         instruments: told of what it decides.
         now: seconds since 1970, for records.
         new_id: names records.
+        tiers: service classes by the tier of the OpenAI API that means them.
     """
 
     def __init__(
@@ -47,11 +49,13 @@ class Controller:
         *,
         now: Callable[[], float],
         new_id: Callable[[], str],
+        tiers: Mapping[str, str] | None = None,
     ) -> None:
         self._parts = parts
         self._instruments = instruments
         self._now = now
         self._new_id = new_id
+        self._tiers = tiers or {}
         self._tasks = all_tasks()
         self._criteria = load_criteria()
 
@@ -79,9 +83,11 @@ class Controller:
             consistency: how samples are compared with it, if they are.
 
         Raises:
-            InvalidRequestError: there is no such task type or service class, or the class allows less.
+            InvalidRequestError: there is no such task type or service class, the caller may not use the class, or it
+                allows less.
         """
         active = self.policy_of(model)
+        asked = settle_class(active, asked, self._tiers)
         classified = self._classified(request, asked, model, active)
         task = classified.task
         estimate = None if active is None else self._estimate(active.policy, request, classified, answer_format)
@@ -103,6 +109,13 @@ class Controller:
             expansion=None if check is None and consistency is None else expansion,
             max_total_steps=total_cap(request, given.service_class),
         )
+
+    def served_tier(self, asked: Asked, admitted: Admitted) -> str | None:
+        """Return the tier that an answer is to name, or nothing where the client named none."""
+        active = self.policy_of(admitted.model)
+        served = admitted.assignment.service_class
+        default = None if active is None else next(iter(usable_classes(active, asked.allowed_classes)), None)
+        return served_tier(asked.service_tier, served.name if served else None, default, self._tiers)
 
     async def conclude(self, admitted: Admitted, first: Generation, generate: Generate) -> Answered:
         """Return the answer to a request whose first attempt has ended; see `unmask.control.reexpand`."""
@@ -142,6 +155,9 @@ class Controller:
             if asked.task not in known:
                 raise InvalidRequestError(TASK, asked.task, ", ".join(known), "Leave it out, or send default.")
             return Classified(task=asked.task)
+        # One that this model does not have stands for another model's requests.
+        if asked.default_task is not None and asked.default_task in known_tasks(model, active):
+            return Classified(task=asked.default_task)
         # Without a policy nothing depends on it.
         if active is None or self._parts.classifier is None:
             return Classified(task=DEFAULT_TASK)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 
+from unmask.config.state import state_folder
 from unmask.errors import ConfigError
 from unmask.policy.store import PolicyStore
 
@@ -24,17 +25,6 @@ def open_store(policy_dir: str | None, environ: Mapping[str, str]) -> PolicyStor
 def packaged_store() -> PolicyStore:
     """Return the store of the policies that come with the package's models; there need not be any."""
     return PolicyStore(Path(str(files("unmask.policy"))) / "builtin", read_only=True)
-
-
-def state_folder(environ: Mapping[str, str]) -> Path:
-    """Return the package's folder of state, in the words of the XDG base directory specification 0.8.
-
-    Raises:
-        RuntimeError: there is no home folder.
-    """
-    state = Path(environ.get("XDG_STATE_HOME", ""))
-    # The specification has relative paths ignored.
-    return (state if state.is_absolute() else Path.home() / ".local" / "state") / "unmask"
 
 
 def user_folder(policy_dir: str | None, environ: Mapping[str, str]) -> Path:

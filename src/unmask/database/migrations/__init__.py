@@ -1,0 +1,1 @@
+"""Migrations, in the layout that alembic asks for."""

