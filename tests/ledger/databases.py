@@ -140,7 +140,7 @@ class _Reading:
 
 def crash(ledger: DatabaseLedger) -> None:
     """End a ledger as kill -9 does: what it has booked stays, and it tells nobody that it goes."""
-    ledger._processes.leave = lambda _: None  # type: ignore[method-assign]
+    ledger._processes.leave = lambda connection: None  # type: ignore[method-assign]
     ledger._writer.close()
 
 

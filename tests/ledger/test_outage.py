@@ -110,7 +110,7 @@ async def test_the_next_server_serves_within_five_seconds_of_a_thousand_orphans(
     engine = world.engine()
     dying = world.open(engine)
     await asyncio.gather(*(dying.reserve(make_reservation()) for _ in range(1_500)))
-    dying._processes.leave = lambda _: None  # type: ignore[method-assign]
+    dying._processes.leave = lambda connection: None  # type: ignore[method-assign]
     dying._writer.close()
     engine.dispose()
     world.machine.end()

@@ -215,12 +215,11 @@ class Books(RuleBasedStateMachine):
         assert set(self.charged) <= {row["request"] for row in self.world.rows(OPEN)}
 
 
-Books.TestCase.settings = settings(max_examples=6, stateful_step_count=20, deadline=None)
-BooksTest = Books.TestCase
-
-
-@pytest.mark.slow
-class TestBooksForLong(Books.TestCase):
+class BooksForLong(Books):
     """The same for longer."""
 
-    settings = settings(max_examples=80, stateful_step_count=30, deadline=None)
+
+Books.TestCase.settings = settings(max_examples=6, stateful_step_count=20, deadline=None)
+BooksForLong.TestCase.settings = settings(max_examples=80, stateful_step_count=30, deadline=None)
+BooksTest = Books.TestCase
+BooksForLongTest = pytest.mark.slow(BooksForLong.TestCase)

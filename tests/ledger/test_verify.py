@@ -64,7 +64,7 @@ async def test_what_was_changed_is_found(file_world: World, name: str) -> None:
     assert file_world.verify().faults == ()
     engine = file_world.engine()
     with engine.connect() as connection:
-        raw = connection.connection.dbapi_connection
+        raw = connection.connection.driver_connection
         assert isinstance(raw, sqlite3.Connection)
         # Between transactions, where it counts.
         raw.execute("PRAGMA foreign_keys = OFF")

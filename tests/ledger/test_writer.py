@@ -38,13 +38,13 @@ class Broken:
         self.after = False
         self.is_failing = threading.Event()
 
-    def _do_commit(self, connection: Any) -> None:  # noqa: ANN401 - the driver's
+    def _do_commit(self, dbapi_connection: Any) -> None:  # noqa: ANN401 - the driver's
         if self.fails == 0:
-            self._commit(connection)
+            self._commit(dbapi_connection)
             return
         self.fails -= 1
         if self.after:
-            self._commit(connection)
+            self._commit(dbapi_connection)
         self.is_failing.set()
         raise self._error("server closed the connection unexpectedly")
 

