@@ -76,7 +76,7 @@ def test_json_is_one_object(tmp_path: Path) -> None:
 
 
 def test_each_task_type_may_have_the_strategy_of_its_exit(tmp_path: Path) -> None:
-    """What exits were tuned with is what requests ask for; a strategy that reads something learnt is refused by name."""
+    """What exits were tuned with is what requests ask for; one that reads something learnt is refused by name."""
     plain, learned = tmp_path / "plain.json", tmp_path / "learned.json"
     found = tuned(tmp_path / "runs", with_finality=False)
     write_exits(plain, found)
