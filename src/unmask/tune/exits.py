@@ -2,7 +2,7 @@
 
 On the tuning split strategies are measured first: of each family the lowest threshold that keeps the quality is found
 by halving, as if quality rose with it. Then exit rules are measured on the two best, at most `MOST_CANDIDATES` settings
-in all. One is chosen: of those whose quality is surely within the limit of the reference's, and whose rule
+in all. One is chosen: of those whose quality is surely within half the limit of the reference's, and whose rule
 surely misjudges no more than allowed, the one with the fewest mean steps. It is measured once on the calibration
 split, and what holds there decides: the rule stops requests only where the bound of its misjudgement is within the
 limit, and the strategy is taken only where its quality surely is. Otherwise the task type keeps the reference and a
@@ -33,6 +33,8 @@ from unmask.types import FinalityModel, StrategyChoice
 
 BEST = 2
 """Strategies that exit rules are tried on."""
+CAUTION = 0.5
+"""Share of the quality limit that tuning items may use up: the best of many settings looks better than it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +44,8 @@ class ExitSearch:
     Attributes:
         items: tuning items a task type; ``calibrate_items`` those of the one test.
         misjudgement_limit: largest upper bound of the misjudged share of exits.
-        quality_limit: how far quality may be below the reference's, at the lower end of its interval.
+        quality_limit: how far quality may be below the reference's on calibration items, at the lower end of its
+            interval; on tuning items half as far.
     """
 
     items: int
@@ -158,7 +161,7 @@ async def _measured(
     say: Callable[[str], None],
 ) -> MeasuredSetting:
     figures = figures_of(await measure_setting(runner, items, ceiling, setting), search.seed)
-    is_eligible = least(figures.quality) >= -search.quality_limit and (
+    is_eligible = least(figures.quality) >= -search.quality_limit * CAUTION and (
         setting.rule is None or figures.bound <= search.misjudgement_limit
     )
     task = items[0].task
