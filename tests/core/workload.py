@@ -17,6 +17,7 @@ from unmask.plan import CanvasTask, DecodeTask, Plan, PlanRunner, Row, RowResult
 from unmask.sched.admission import pages_needed
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence, Submission
+from unmask.service import Batching
 from unmask.testing.cores import make_core
 from unmask.testing.learned import make_choice
 from unmask.testing.listeners import RecordingListener
@@ -180,7 +181,7 @@ def cases(draw: st.DrawFn) -> Case:
         prefix_cache=draw(st.booleans()),
         fused_prefill=draw(st.booleans()),
         fused_commit=draw(st.booleans()),
-        lockstep=draw(st.sampled_from((False, False, False, True))),
+        batching=draw(st.sampled_from((Batching.STEP, Batching.STEP, Batching.STEP, Batching.ALIGNED))),
     )
     return arrived, settings
 
@@ -207,8 +208,7 @@ class RecordingRunner:
                     key, count = (row.sequence, -1, row.task.index), 1
                 case None:
                     continue
-            # A row that lockstep computes for nothing is no step.
-            self.logits.setdefault(key, logits[first : first + count].clone())
+            self.logits[key] = logits[first : first + count].clone()
             first += count
         return logits
 

@@ -34,7 +34,7 @@ class Ticking:
         """Let a request wait."""
         self._next += 1
         sequence = make_sequence(submission, id=self._next)
-        self.batcher.waiting.push(sequence)
+        self.batcher.add(sequence)
         return sequence
 
     def tick(self) -> Plan:

@@ -26,8 +26,10 @@ from unmask.api.errors import (
 from unmask.control.errors import BudgetSpentError
 from unmask.errors import (
     ContextLengthError,
+    DeadlineError,
     DrainingError,
     InvalidRequestError,
+    NoCapacityError,
     QueueFullError,
     RetryLaterError,
     UnknownModelError,
@@ -75,10 +77,12 @@ STATUS: Mapping[Outcome | type[UnmaskError], Status] = MappingProxyType(
         BudgetSpentError: Status(http=422, type=_INVALID, code="budget_spent"),
         HeadersTooLargeError: Status(http=431, type=_INVALID, code="headers_too_large"),
         QueueFullError: Status(http=429, type=_RATE, code="queue_full"),
+        DeadlineError: Status(http=429, type=_RATE, code="deadline"),
         # Nobody reads this one; it is what a log would show.
         ClientGoneError: Status(http=499, type=_INVALID, code="client_gone"),
         DrainingError: Status(http=503, type=_UNAVAILABLE, code="draining"),
         ConnectionsError: Status(http=503, type=_UNAVAILABLE, code="too_many_connections"),
+        NoCapacityError: Status(http=503, type=_UNAVAILABLE, code="no_capacity"),
         RetryLaterError: Status(http=503, type=_UNAVAILABLE, code="unavailable"),
         # Every error without a row of its own: settings, weights, checkpoints, and what nobody foresaw.
         UnmaskError: Status(http=500, type=_SERVER, code="internal_error"),

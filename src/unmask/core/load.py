@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from unmask.service import QueueLoad
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoreLoad:
@@ -18,6 +20,7 @@ class CoreLoad:
         steps: steps taken since the start, by whichever sequence.
         ticks: ticks since the start.
         busy_s: seconds in ticks since the start.
+        queues: what waits, by service class and bucket; a moment old where very many wait.
     """
 
     at: float
@@ -27,6 +30,7 @@ class CoreLoad:
     steps: int = 0
     ticks: int = 0
     busy_s: float = 0.0
+    queues: tuple[QueueLoad, ...] = ()
 
     @property
     def has_work(self) -> bool:
