@@ -10,6 +10,8 @@ from starlette.types import Receive, Scope, Send
 from unmask.api.status import status_of
 from unmask.errors import RetryLaterError, UnmaskError
 
+REASON = "x-unmask-reason"
+"""Why a request is not taken at present: the error's code, where whoever routes requests finds it unread."""
 ERROR_CODE = "error_code"
 """Where in the scope's state the code of the error that answers a request is noted."""
 
@@ -56,10 +58,14 @@ def unforeseen(request_id: str) -> UnmaskError:
 
 
 def _retry_headers(error: UnmaskError) -> dict[str, str]:
-    if not isinstance(error, RetryLaterError) or error.retry_after_s is None:
+    if not isinstance(error, RetryLaterError):
         return {}
+    reason = {REASON: status_of(error).code or ""}
+    if error.retry_after_s is None:
+        return reason
     # Clients of the OpenAI API read both: whole seconds by the standard, and milliseconds where they know the header.
     return {
+        **reason,
         "retry-after": str(math.ceil(error.retry_after_s)),
         "retry-after-ms": str(math.ceil(error.retry_after_s * 1000)),
     }

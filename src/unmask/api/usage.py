@@ -8,7 +8,7 @@ from unmask.api.finished import FinishedChoice
 from unmask.backend import Usage
 from unmask.control.budget import Assignment
 from unmask.control.sources import Estimate
-from unmask.types import Message, Verification
+from unmask.types import Bucket, Message, Verification
 
 MIXED = "mixed"
 """Exit reason of choices that ended for different ones."""
@@ -38,6 +38,7 @@ def usage(call: Call, choices: Sequence[FinishedChoice]) -> dict[str, object]:
             "exit_reason": _exit_reason(spent),
             "verify": _verify(choice.verify for choice in choices).value,
             **_shared(call),
+            "bucket": common(_bucket(call, choices)),
         },
     }
 
@@ -50,7 +51,7 @@ def choice_diffusion(choice: FinishedChoice, given: Assignment) -> dict[str, obj
         "canvases": spent.canvases,
         "exit_reason": spent.exit_reason.value,
         "verify": choice.verify.value,
-        "bucket": given.bucket,
+        "bucket": choice.generation.bucket or given.bucket,
         "task": given.task,
         "difficulty": _difficulty(given.estimate),
         "budget_source": given.source,
@@ -64,7 +65,6 @@ def _shared(call: Call) -> dict[str, object]:
     # One call asks one model for one class, and no policy is promoted between its choices.
     service_class = given[0].service_class
     return {
-        "bucket": common(one.bucket for one in given),
         "policy": given[0].policy_name,
         "task": common(one.task for one in given),
         "service_class": None if service_class is None else service_class.name,
@@ -72,6 +72,12 @@ def _shared(call: Call) -> dict[str, object]:
         "budget_source": common(one.source for one in given),
         "control": any(one.is_control for one in given),
     }
+
+
+def _bucket(call: Call, choices: Sequence[FinishedChoice]) -> list[Bucket | None]:
+    """Return the tier that each choice was served in: its own, or a smaller one where that would have been too late."""
+    pairs = zip(call.admitted, choices, strict=True)
+    return [choice.generation.bucket or admitted.assignment.bucket for admitted, choice in pairs]
 
 
 def _difficulty(estimate: Estimate | None) -> dict[str, object] | None:

@@ -75,7 +75,17 @@ class Controller:
         if book is not None and given.rule is not None and given.policy is not None:
             given = draw_control(given, book.seen(given.policy, task), self._parts.draw())
         check = make_check(request.messages, self._tasks.get(task), answer_format) if given.exit is not None else None
-        changed = replace(request, budget=given.budget, strategy=given.strategy, exit=given.exit, check=check)
+        changed = replace(
+            request,
+            budget=given.budget,
+            strategy=given.strategy,
+            exit=given.exit,
+            check=check,
+            terms=given.terms,
+            bucket=given.bucket,
+            # A control is there to run its whole budget.
+            smaller=() if given.is_control else given.smaller,
+        )
         self._instruments.assigned(model.name, given.source, given.bucket)
         return Admitted(request=changed, model=model, assignment=given, check=check)
 
