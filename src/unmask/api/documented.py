@@ -288,7 +288,9 @@ class Health(BaseModel):
     live: bool
     ready: bool
     reasons: list[str]
-    notes: list[str] = Field(description="What is worth knowing and keeps no request out: a missing policy, a queue that falls behind.")
+    notes: list[str] = Field(
+        description="What is worth knowing and keeps no request out: a missing policy, a queue that falls behind."
+    )
 
 
 class ErrorFields(BaseModel):

@@ -199,9 +199,7 @@ def _wanted(policy: Policy, entry: TaskPolicy, service_class: ClassPolicy, estim
             assert_never(service_class.prefers)
 
 
-def _smaller(
-    policy: Policy, entry: TaskPolicy, service_class: ClassPolicy, steps: int
-) -> tuple[SmallerBudget, ...]:
+def _smaller(policy: Policy, entry: TaskPolicy, service_class: ClassPolicy, steps: int) -> tuple[SmallerBudget, ...]:
     """Return the buckets below a budget that the class allows in its place, down to the task type's floor."""
     if not service_class.smaller_bucket:
         return ()

@@ -78,7 +78,7 @@ class Core:
         """Ask for an end; takes effect at the next tick. An ended or unknown id is left alone."""
         if sequence_id in self._open:
             sequence, _ = self._open[sequence_id]
-            sequence.abort_requested = True
+            self.batcher.abort(sequence)
 
     @property
     def is_idle(self) -> bool:

@@ -52,6 +52,7 @@ class Batcher:
         self.forecast = Forecast(settings)
         self.waiting = WaitingQueue(queue_limit, settings.patience_s)
         self.running: dict[int, Sequence] = {}
+        self._aborting: list[Sequence] = []
         self._cache = PrefixCache(self.pool, settings.page_size, enabled=settings.prefix_cache)
         self._mask = mask
         self._writer = Writer(end=end, token_bytes=token_bytes)
@@ -66,6 +67,12 @@ class Batcher:
         """Let a sequence wait for its turn."""
         self.accounts.arrive(sequence)
         self.waiting.push(sequence)
+
+    def abort(self, sequence: Sequence) -> None:
+        """Ask for the end of a sequence; the next tick lets go of it."""
+        if not sequence.abort_requested:
+            sequence.abort_requested = True
+            self._aborting.append(sequence)
 
     def queues(self) -> tuple[QueueLoad, ...]:
         """Return what waits, by class and bucket."""
@@ -132,10 +139,11 @@ class Batcher:
                 assert_never(self.settings.batching)
 
     def _drop_aborted(self, changes: Changes) -> None:
-        for sequence in self.waiting.remove_aborted():
-            self._abort(sequence, changes)
-        for sequence in [sequence for sequence in self.running.values() if sequence.abort_requested]:
-            self._abort(sequence, changes)
+        asked, self._aborting = self._aborting, []
+        self.waiting.remove(sequence for sequence in asked if sequence.started is None)
+        for sequence in asked:
+            if sequence.outcome is None:
+                self._abort(sequence, changes)
 
     def _abort(self, sequence: Sequence, changes: Changes) -> None:
         sequence.outcome = Outcome.ABORTED

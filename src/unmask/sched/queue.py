@@ -1,12 +1,12 @@
 """Sequences that wait for room: a queue per service class, tenant and bucket."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from unmask.sched.accounts import Accounts, ClassAccount
-from unmask.sequence import Sequence, Submission
+from unmask.sequence import Sequence
 from unmask.service import QueueLoad
 from unmask.types import Bucket
 
@@ -72,12 +72,6 @@ class WaitingQueue:
     def __len__(self) -> int:
         return sum(found.waiting for found in self._classes.values())
 
-    def __iter__(self) -> Iterator[Sequence]:
-        for found in self._classes.values():
-            for buckets in found.lines.values():
-                for line in buckets.values():
-                    yield from (entry.sequence for entry in line)
-
     @property
     def lines(self) -> int:
         """Number of tenants that wait, each counted in every class."""
@@ -127,13 +121,18 @@ class WaitingQueue:
         tally.admitted += 1
         tally.waited_s += now - sequence.arrived
 
-    def remove_aborted(self) -> list[Sequence]:
-        """Take out and return every sequence whose abort was asked for."""
-        aborted = [sequence for sequence in self if sequence.abort_requested]
-        for sequence in aborted:
-            # Whole lines may go at once, so that each is looked through once.
-            self._filter(sequence.submission)
-        return aborted
+    def remove(self, sequences: Iterable[Sequence]) -> None:
+        """Take sequences out that will not run; many at once, each line is looked through once."""
+        gone: dict[tuple[str, str, Bucket | None], set[int]] = {}
+        for sequence in sequences:
+            submission = sequence.submission
+            line = submission.terms.name, submission.tenant, submission.bucket
+            gone.setdefault(line, set()).add(sequence.id)
+        for (name, tenant, bucket), ids in gone.items():
+            line = self._classes[name].lines[tenant][bucket]
+            line[:] = [entry for entry in line if entry.id not in ids]
+            heapify(line)
+            self._shrunk(name, tenant, bucket, by=len(ids))
 
     def in_buckets(self) -> dict[Bucket | None, int]:
         """Return how many wait in each bucket, over all classes."""
@@ -178,34 +177,25 @@ class WaitingQueue:
             yield from (line[0] for bucket, line in buckets.items() if wanted(bucket))
 
     def _remove(self, sequence: Sequence) -> None:
-        line = self._classes[sequence.submission.terms.name].lines[sequence.submission.tenant][
-            sequence.submission.bucket
-        ]
+        submission = sequence.submission
+        name, tenant, bucket = submission.terms.name, submission.tenant, submission.bucket
+        line = self._classes[name].lines[tenant][bucket]
         if line[0].sequence is sequence:
             heappop(line)
         else:
             line[:] = [entry for entry in line if entry.sequence is not sequence]
             heapify(line)
-        self._shrunk(sequence.submission, by=1)
+        self._shrunk(name, tenant, bucket, by=1)
 
-    def _filter(self, submission: Submission) -> None:
-        """Leave those out of a line whose abort was asked for; it may be gone already."""
-        line = self._classes[submission.terms.name].lines.get(submission.tenant, {}).get(submission.bucket, [])
-        before = len(line)
-        line[:] = [entry for entry in line if not entry.sequence.abort_requested]
-        if len(line) < before:
-            heapify(line)
-            self._shrunk(submission, by=before - len(line))
-
-    def _shrunk(self, submission: Submission, *, by: int) -> None:
-        found = self._classes[submission.terms.name]
-        buckets = found.lines[submission.tenant]
-        if not buckets[submission.bucket]:
-            del buckets[submission.bucket]
+    def _shrunk(self, name: str, tenant: str, bucket: Bucket | None, *, by: int) -> None:
+        found = self._classes[name]
+        buckets = found.lines[tenant]
+        if not buckets[bucket]:
+            del buckets[bucket]
         if not buckets:
-            del found.lines[submission.tenant]
+            del found.lines[tenant]
         found.waiting -= by
-        found.tallies[submission.bucket].waiting -= by
+        found.tallies[bucket].waiting -= by
 
 
 def _by_age(entry: _Entry) -> tuple[float, int]:
