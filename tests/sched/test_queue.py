@@ -25,7 +25,12 @@ class Line:
         self._next = 0
 
     def add(
-        self, tenant: str = "", *, arrived: float = 0.0, terms: ClassTerms | None = None, **fields: Any
+        self,
+        tenant: str = "",
+        *,
+        arrived: float = 0.0,
+        terms: ClassTerms | None = None,
+        **fields: Any,  # noqa: ANN401 - any field of the submission
     ) -> Sequence:
         """Let a request wait."""
         self._next += 1

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.sched.test_batcher import SETTINGS, Ticking, denoising, prompt_of
 from unmask.plan import Plan
-from unmask.sched.settings import PageReserve
+from unmask.sched.settings import PageReserve, SchedSettings
 from unmask.sequence import Sequence, Submission
 from unmask.service import ClassTerms
 from unmask.testing.submissions import make_submission
@@ -18,6 +18,7 @@ INTERACTIVE = ClassTerms(name="interactive", weight=8.0, is_interactive=True)
 BATCH = ClassTerms(name="batch", weight=1.0)
 ROOMY = replace(SETTINGS, pages=4_000, max_rows=4)
 CANVAS = 8
+KEPT = PageReserve(service_class="interactive", share=0.25)
 
 
 def long_request(terms: ClassTerms, tenant: str = "", steps: int = 1_000) -> Submission:
@@ -39,10 +40,10 @@ def taken(ticking: Ticking, ticks: int) -> dict[tuple[str, str], int]:
     return tokens
 
 
-def flooded(settings: object = None, *, flood: int = 40, terms: ClassTerms = BATCH) -> Ticking:
+def flooded(settings: SchedSettings = ROOMY, *, terms: ClassTerms = BATCH) -> Ticking:
     """Return a batcher whose every row is taken by a batch flood."""
-    ticking = Ticking(ROOMY if settings is None else settings)  # type: ignore[arg-type]
-    for _ in range(flood):
+    ticking = Ticking(settings)
+    for _ in range(40):
         ticking.add(long_request(terms))
     ticking.tick()
     return ticking
@@ -147,9 +148,7 @@ def test_a_prompt_too_long_for_the_tick_goes_first_in_a_later_one() -> None:
 
 def test_pages_are_kept_for_a_class() -> None:
     """A flood leaves a reserve alone; whoever it is kept for starts at once, and a request behind it does not."""
-    settings = replace(
-        SETTINGS, pages=16, max_rows=16, page_reserves=(PageReserve(service_class="interactive", share=0.25),)
-    )
+    settings = replace(SETTINGS, pages=16, max_rows=16, page_reserves=(KEPT,))
     ticking = Ticking(settings)
     for _ in range(20):
         ticking.add(make_submission(prompt_of(8), terms=BATCH, max_steps=50))
@@ -196,7 +195,7 @@ def floods(draw: st.DrawFn) -> tuple[list[tuple[int, Submission]], Ticking]:
         prefill_tokens=draw(st.sampled_from((8, 16, 64))),
         tick_tokens=draw(st.none() | st.integers(1, 60)),
         interactive_tick_tokens=draw(st.none() | st.integers(1, 30)),
-        page_reserves=draw(st.sampled_from(((), (PageReserve(service_class="interactive", share=0.25),)))),
+        page_reserves=draw(st.sampled_from(((), (KEPT,)))),
     )
     arrivals = draw(
         st.lists(
