@@ -14,14 +14,14 @@ from unmask.plan import CanvasTask, Row
 
 
 class LockstepRunner:
-    """Runs rows, and beside them the canvases of the same batch that wait; counts the tokens of either.
+    """Runs rows, and beside them the canvases of the same batch that wait; counts those.
 
     For schedulers whose batches are aligned, prompts and canvases in rows of their own, and pages never shared: what
     is computed for nothing is written to pages whose sequence may have ended.
     """
 
     def __init__(self, inner: RowRunner) -> None:
-        self.waiting_tokens = 0
+        self.waiting_rows = 0
         self._inner = inner
         self._canvases: dict[int, Row] = {}
 
@@ -37,7 +37,7 @@ class LockstepRunner:
         self._canvases |= {
             number: replace(row, start=row.start + len(row.append), append=()) for number, row in moving.items()
         }
-        self.waiting_tokens += sum(row.tokens for row in waiting)
+        self.waiting_rows += len(waiting)
         logits = self._inner.forward([*rows, *waiting])
         asked = sum(len(row.task.asked) for row in waiting if isinstance(row.task, CanvasTask))
         return logits[: len(logits) - asked]
