@@ -22,11 +22,8 @@ class Recorder:
     def forward(self, rows: Sequence[Row]) -> Tensor:
         """Return a logit a position."""
         self.seen.append([row.sequence for row in rows])
-        asked = [
-            torch.full((len(row.task.asked), 1), float(row.sequence))
-            for row in rows
-            if isinstance(row.task, CanvasTask)
-        ]
+        denoised = [row for row in rows if isinstance(row.task, CanvasTask)]
+        asked = [torch.full((2, 1), float(row.sequence)) for row in denoised]
         return torch.cat(asked) if asked else torch.empty(0, 1)
 
 
@@ -35,9 +32,9 @@ def prompt(number: int) -> Row:
     return Row(sequence=number, start=0, append=(5, 6), pages=(number,), task=None)
 
 
-def canvas(number: int, width: int = 2) -> Row:
-    """Return the row of a canvas."""
-    return Row(sequence=number, start=2, append=(), pages=(number,), task=make_canvas_task([MASK] * width))
+def canvas(number: int) -> Row:
+    """Return the row of a canvas of two masks."""
+    return Row(sequence=number, start=2, append=(), pages=(number,), task=make_canvas_task([MASK] * 2))
 
 
 def test_rows_that_wait_are_computed_and_ignored() -> None:

@@ -20,11 +20,15 @@ from unmask.backend import (
     last_generation,
 )
 from unmask.errors import DrainingError
+from unmask.service import QueueLoad
 from unmask.testing.builders import make_generation, make_model, make_usage
 from unmask.types import ExitAction, ExitReason
 
 STEPS = 4
 PAGES = 64
+IDLE_QUEUE = QueueLoad(
+    service_class="", bucket=None, waiting=0, oldest_s=0.0, patience_s=60.0, admitted=0, waited_s=0.0
+)
 
 
 class FakeBackend:
@@ -128,6 +132,7 @@ class FakeBackend:
             steps=steps,
             ticks=steps,
             busy_s=steps * self._step_s,
+            queues=(IDLE_QUEUE,),
         )
 
     async def _events(self, request: Request) -> AsyncGenerator[Event, None]:
