@@ -82,7 +82,7 @@ class Settings:
         int | None,
         Setting(
             Group.ENGINE,
-            Range(8, 1 << 20),
+            Range(1, 1 << 20),
             "Most tokens in one forward, of canvases and prompts together; rows beyond it pause.",
             empty="as many as max_rows rows hold",
         ),
@@ -91,7 +91,7 @@ class Settings:
         int | None,
         Setting(
             Group.ENGINE,
-            Range(8, 1 << 20),
+            Range(1, 1 << 20),
             "Tokens in one forward up to which rows of other classes join while interactive work is there; "
             "the fewer, the quicker are its steps.",
             empty="as many as ever",

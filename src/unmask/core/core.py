@@ -65,7 +65,7 @@ class Core:
         now = self._clock.now()
         waiting = self.batcher.waiting.waiting(submission.terms.name)
         if self.batcher.waiting.is_full(submission.terms.name):
-            raise QueueFullError(f"{waiting} requests of this kind wait already; try again later")
+            raise QueueFullError(f"{waiting} requests wait already; try again later")
         submission = self._in_time(submission, now)
         arrived = now if submission.arrived is None else min(submission.arrived, now)
         sequence = Sequence(id=next(self._ids), submission=submission, arrived=arrived)
