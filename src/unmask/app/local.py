@@ -27,11 +27,25 @@ def local_backend(settings: Settings) -> Backend:
         if error.name in ENGINE_MODULES:
             raise EngineMissingError(error.name) from error
         raise
+    return build_local_backend(
+        settings.models,
+        scheduling(settings),
+        threads=settings.threads,
+        queue_limit=settings.queue_limit,
+        precision=settings.precision,
+    )
+
+
+def scheduling(settings: Settings) -> SchedSettings:
+    """Return what of the settings is the scheduler's.
+
+    Raises:
+        ConfigError: all pages are kept for classes.
+    """
     sizes = SchedSettings()
-    pages = settings.page_pool_tokens // sizes.page_size
-    sizes = replace(
+    return replace(
         sizes,
-        pages=pages,
+        pages=settings.page_pool_tokens // sizes.page_size,
         max_rows=settings.max_rows,
         batching=settings.batching,
         tick_tokens=settings.tick_tokens,
@@ -39,13 +53,6 @@ def local_backend(settings: Settings) -> Backend:
         page_reserves=page_reserves(settings.page_reserves),
         patience_s=settings.queue_patience_s,
         fill_wait_s=settings.fill_wait_s,
-    )
-    return build_local_backend(
-        settings.models,
-        sizes,
-        threads=settings.threads,
-        queue_limit=settings.queue_limit,
-        precision=settings.precision,
     )
 
 
