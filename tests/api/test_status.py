@@ -33,8 +33,10 @@ from unmask.errors import (
     CheckpointError,
     ConfigError,
     ContextLengthError,
+    DeadlineError,
     DrainingError,
     InvalidRequestError,
+    NoCapacityError,
     QueueFullError,
     RetryLaterError,
     UnknownModelError,
@@ -135,3 +137,20 @@ def test_retry_after_is_told_where_it_is_known() -> None:
 
     assert (response.headers["retry-after"], response.headers["retry-after-ms"]) == ("1", "250")
     assert "retry-after" not in error_response(QueueFullError("full")).headers
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "reason"),
+    [
+        (QueueFullError("full"), 429, "queue_full"),
+        (DeadlineError("late", retry_after_s=3.0), 429, "deadline"),
+        (NoCapacityError("stuck"), 503, "no_capacity"),
+        (DrainingError("draining"), 503, "draining"),
+    ],
+)
+def test_refusals_name_their_reason_in_a_header(error: RetryLaterError, status: int, reason: str) -> None:
+    """For whoever routes requests; other errors have no such header."""
+    response = error_response(error)
+
+    assert (response.status_code, response.headers["x-unmask-reason"]) == (status, reason)
+    assert "x-unmask-reason" not in error_response(UnmaskError("broken")).headers

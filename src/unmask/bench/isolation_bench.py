@@ -1,7 +1,7 @@
 """``unmask bench isolation``: what a batch flood does to interactive traffic, and how floods share the machine."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from heapq import merge
 from itertools import chain
@@ -98,7 +98,7 @@ class _Ground:
     seconds: float
     sleep: Sleep
 
-    def serve(self, settings: SchedSettings, coming: Iterator[Arrival], *, watched: str | None = None) -> Served:
+    def serve(self, settings: SchedSettings, coming: Iterable[Arrival], *, watched: str | None = None) -> Served:
         """Serve arrivals for twice as long as they come, or until those that are watched have been answered."""
         core = make_bench_core(self.bench, settings)
         longest = self.seconds if watched is None else 2 * self.seconds

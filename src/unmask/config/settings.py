@@ -88,15 +88,14 @@ class Settings:
         ),
     ] = None
     interactive_tick_tokens: Annotated[
-        int | None,
+        int,
         Setting(
             Group.ENGINE,
             Range(1, 1 << 20),
             "Tokens in one forward up to which rows of other classes join while interactive work is there; "
             "the fewer, the quicker are its steps.",
-            empty="as many as ever",
         ),
-    ] = None
+    ] = 64
     page_reserves: Annotated[
         tuple[str, ...],
         Setting(
