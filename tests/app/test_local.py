@@ -49,14 +49,14 @@ def test_settings_of_the_queue_reach_the_models() -> None:
         models=("nano",),
         batching=Batching.ALIGNED,
         tick_tokens=100,
-        interactive_tick_tokens=50,
+        fast_tick_tokens=50,
         page_reserves=("interactive=0.25", "batch=0.5"),
         queue_patience_s=5.0,
         fill_wait_s=0.5,
     )
     sizes = scheduling(settings)
 
-    assert (sizes.batching, sizes.tick_tokens, sizes.interactive_tick_tokens) == (Batching.ALIGNED, 100, 50)
+    assert (sizes.batching, sizes.tick_tokens, sizes.fast_tick_tokens) == (Batching.ALIGNED, 100, 50)
     assert (sizes.patience_s, sizes.fill_wait_s) == (5.0, 0.5)
     assert [(kept.service_class, kept.share) for kept in sizes.page_reserves] == [("interactive", 0.25), ("batch", 0.5)]
 

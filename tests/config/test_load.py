@@ -10,6 +10,7 @@ from unmask.config import Settings
 from unmask.config.keys import settings_keys
 from unmask.config.load import Loaded, Source, load_settings
 from unmask.errors import ConfigError
+from unmask.service import Batching
 from unmask.types import Precision
 
 
@@ -54,11 +55,11 @@ def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
     """One schema: what a file may say, a variable and a flag may say too."""
     values: dict[str, Any] = {key.name: key.default for key in settings_keys()}
     values |= {"threads": 2, "models": ("a", "b"), "allowed_hosts": ("example.org",), "host": "::1"}
-    values |= {"precision": "bfloat16", "policy_dir": "p"}
+    values |= {"precision": "bfloat16", "policy_dir": "p", "batching": "aligned", "page_reserves": ("a=0.5", "b=0.25")}
     texts = {name: ",".join(value) if isinstance(value, tuple) else str(value) for name, value in values.items()}
     lines = [f"{name} = {list(value) if isinstance(value, tuple) else repr(value)}" for name, value in values.items()]
 
-    expected = Settings(**values | {"precision": Precision.BFLOAT16})
+    expected = Settings(**values | {"precision": Precision.BFLOAT16, "batching": Batching.ALIGNED})
     assert load(texts).settings == expected
     assert load(texts).settings.precision is Precision.BFLOAT16
     assert load(environ={f"UNMASK_{name.upper()}": text for name, text in texts.items()}).settings == expected

@@ -112,8 +112,8 @@ def test_queues_are_told_by_class_and_bucket() -> None:
     labels = "{bucket=L,model=tiny,service_class=batch}"
 
     assert found[f"unmask_queue_length{labels}"] == 7
-    assert found[f"unmask_queue_oldest_seconds{labels}"] == 90
+    assert found[f"unmask_queue_oldest_time_seconds{labels}"] == 90
     assert found[f"unmask_queue_behind{labels}"] == 1
     assert found[f"unmask_queue_admitted_total{labels}"] == 20
-    assert found[f"unmask_queue_wait_seconds_total{labels}"] == 400
+    assert found[f"unmask_queue_waited_time_seconds_total{labels}"] == 400
     assert found["unmask_queue_behind{bucket=none,model=tiny,service_class=none}"] == 0

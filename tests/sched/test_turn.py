@@ -64,7 +64,7 @@ def test_interactive_work_has_a_row_in_the_next_tick_whatever_runs() -> None:
 
 def test_ticks_are_smaller_for_others_while_interactive_work_is_there() -> None:
     """Batch rows join up to the smaller limit, interactive ones up to the larger; without any it holds for nobody."""
-    ticking = flooded(replace(ROOMY, tick_tokens=4 * CANVAS, interactive_tick_tokens=2 * CANVAS))
+    ticking = flooded(replace(ROOMY, tick_tokens=4 * CANVAS, fast_tick_tokens=2 * CANVAS))
     for _ in range(3):
         # Prompts take room as well; here all of the flood's are done.
         ticking.tick()
@@ -197,7 +197,7 @@ def floods(draw: st.DrawFn) -> tuple[list[tuple[int, Submission]], Ticking]:
         max_rows=draw(st.integers(1, 5)),
         prefill_tokens=draw(st.sampled_from((8, 16, 64))),
         tick_tokens=draw(st.none() | st.integers(1, 60)),
-        interactive_tick_tokens=draw(st.none() | st.integers(1, 30)),
+        fast_tick_tokens=draw(st.none() | st.integers(1, 30)),
         page_reserves=draw(st.sampled_from(((), (KEPT,)))),
     )
     arrivals = draw(

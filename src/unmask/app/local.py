@@ -49,7 +49,7 @@ def scheduling(settings: Settings) -> SchedSettings:
         max_rows=settings.max_rows,
         batching=settings.batching,
         tick_tokens=settings.tick_tokens,
-        interactive_tick_tokens=settings.interactive_tick_tokens,
+        fast_tick_tokens=settings.fast_tick_tokens,
         page_reserves=page_reserves(settings.page_reserves),
         patience_s=settings.queue_patience_s,
         fill_wait_s=settings.fill_wait_s,

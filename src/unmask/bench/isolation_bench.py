@@ -29,7 +29,7 @@ INTERACTIVE = ClassTerms(name="interactive", weight=8.0, is_interactive=True)
 BATCH = ClassTerms(name="batch", weight=1.0, min_share=0.1)
 PLAIN = replace(BASE, prefix_cache=False)
 # While somebody waits, others join a tick that one canvas fills by their minimum share only.
-OURS = replace(PLAIN, interactive_tick_tokens=32)
+OURS = replace(PLAIN, fast_tick_tokens=32)
 LOAD, FLOODED = 0.3, 10.0
 """Arrivals over the measured capacity."""
 TAIL = 0.99

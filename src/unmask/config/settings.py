@@ -79,20 +79,19 @@ class Settings:
         ),
     ] = Batching.STEP
     tick_tokens: Annotated[
-        int | None,
-        Setting(
-            Group.ENGINE,
-            Range(1, 1 << 20),
-            "Most tokens in one forward, of canvases and prompts together; rows beyond it pause.",
-            empty="as many as max_rows rows hold",
-        ),
-    ] = None
-    interactive_tick_tokens: Annotated[
         int,
         Setting(
             Group.ENGINE,
             Range(1, 1 << 20),
-            "Tokens in one forward up to which rows of other classes join while interactive work is there; "
+            "Most tokens in one forward, of canvases and prompts together; rows beyond it pause.",
+        ),
+    ] = 65_536
+    fast_tick_tokens: Annotated[
+        int,
+        Setting(
+            Group.ENGINE,
+            Range(1, 1 << 20),
+            "Tokens of a fast tick: rows of other classes join interactive work up to so many; "
             "the fewer, the quicker are its steps.",
         ),
     ] = 64

@@ -45,7 +45,7 @@ COUNTERS: Gauges = (
 QUEUES: tuple[tuple[str, str, Callable[[QueueLoad], float]], ...] = (
     ("unmask_queue_length", "Generations that wait, by service class and bucket.", lambda queue: queue.waiting),
     (
-        "unmask_queue_oldest_seconds",
+        "unmask_queue_oldest_time_seconds",
         "How long the generation that has waited longest has been there.",
         lambda queue: queue.oldest_s,
     ),
@@ -57,7 +57,7 @@ QUEUES: tuple[tuple[str, str, Callable[[QueueLoad], float]], ...] = (
 )
 QUEUE_COUNTERS: tuple[tuple[str, str, Callable[[QueueLoad], float]], ...] = (
     ("unmask_queue_admitted_total", "Generations that were given a place in a batch.", lambda queue: queue.admitted),
-    ("unmask_queue_wait_seconds_total", "Time that these waited, all together.", lambda queue: queue.waited_s),
+    ("unmask_queue_waited_time_seconds_total", "Time that these waited, all together.", lambda queue: queue.waited_s),
 )
 VLLM: tuple[tuple[str, str, Callable[[Iterable[ModelLoad]], float]], ...] = (
     (

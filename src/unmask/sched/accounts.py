@@ -42,6 +42,7 @@ class ClassAccount:
         used: row tokens over its weight.
         credit: row tokens that its minimum share still owes it.
         wants: the row that the credit did not suffice for, which it has to be able to reach.
+        passed: number of the sequence whose row did not fit into the last tick: the class's next row is its.
         picks: places in a batch that it was given.
         present: sequences that wait or run.
         running: sequences that run.
@@ -53,6 +54,7 @@ class ClassAccount:
     used: float = 0.0
     credit: float = 0.0
     wants: int = 0
+    passed: int | None = None
     picks: int = 0
     present: int = 0
     running: int = 0

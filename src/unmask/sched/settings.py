@@ -29,7 +29,7 @@ class SchedSettings:
         fused_commit: whether a finished canvas is appended in the row of the next one.
         batching: whether requests join and leave at every step, or a batch of one bucket as a whole.
         tick_tokens: row tokens of one tick; the others pause. ``None``: whatever ``max_rows`` rows hold.
-        interactive_tick_tokens: the tokens up to which a tick takes rows of other classes while interactive work is
+        fast_tick_tokens: the tokens up to which a tick takes rows of other classes while interactive work is
             there. ``None``: as many as ever.
         page_reserves: pages kept for classes.
         patience_s: where a class has no deadline, the wait after which its queue counts as behind.
@@ -46,7 +46,7 @@ class SchedSettings:
     fused_commit: bool = True
     batching: Batching = Batching.STEP
     tick_tokens: int | None = None
-    interactive_tick_tokens: int | None = None
+    fast_tick_tokens: int | None = None
     page_reserves: tuple[PageReserve, ...] = ()
     patience_s: float = 60.0
     fill_wait_s: float = 0.1

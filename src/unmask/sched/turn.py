@@ -45,10 +45,14 @@ class _Line:
         self.spent = 0
         self._tenants: dict[str, deque[Sequence]] = {}
         self._used: dict[str, float] = {}
+        self._passed: Sequence | None = None
         for sequence in sorted(sequences, key=lambda one: (due(one, patience_s), one.arrived, one.id)):
             tenant = sequence.submission.tenant
             self._tenants.setdefault(tenant, deque()).append(sequence)
             self._used[tenant] = account.tenants[tenant].used
+            if sequence.id == account.passed:
+                self._passed = sequence
+        account.passed = None
 
     @property
     def order(self) -> tuple[float, float, str]:
@@ -57,14 +61,18 @@ class _Line:
         return used + self.spent / self.account.terms.weight, weight, name
 
     def head(self) -> Sequence | None:
-        """Return the sequence whose turn it is: of the tenant that has had least, the one that is due first."""
+        """Return the sequence whose turn it is: one that did not fit, or of the least served tenant the first due."""
+        if self._passed is not None:
+            return self._passed
         firsts = (line[0] for line in self._tenants.values())
         return min(firsts, key=lambda one: (self._used[one.submission.tenant], one.arrived, one.id), default=None)
 
     def take(self, sequence: Sequence, tokens: int) -> None:
         """Take the head out, with the tokens of the row that it gets, or none where it gets no row."""
         tenant = sequence.submission.tenant
-        self._tenants[tenant].popleft()
+        if sequence is self._passed:
+            self._passed = None
+        self._tenants[tenant].remove(sequence)
         if not self._tenants[tenant]:
             del self._tenants[tenant]
         self._used[tenant] += tokens
@@ -93,7 +101,10 @@ class _Turn:
             if owed is not None and size.tokens > owed:
                 line.account.wants = size.tokens
                 return False
+            if not self._has_row(line):
+                return False
             if not self._fits(line, size):
+                line.account.passed = sequence.id
                 return False
             line.take(sequence, size.tokens)
             self._tokens += size.tokens
@@ -102,13 +113,15 @@ class _Turn:
             return True
         return False
 
+    def _has_row(self, line: _Line) -> bool:
+        most = most_rows(line.account.terms.max_share, self._settings)
+        return len(self.chosen) < self._settings.max_rows and line.rows < most
+
     def _fits(self, line: _Line, size: RowSize) -> bool:
         settings, terms = self._settings, line.account.terms
-        if len(self.chosen) >= settings.max_rows or line.rows >= most_rows(terms.max_share, settings):
-            return False
         limit = settings.tick_tokens
-        if self._is_interactive and not terms.is_interactive and settings.interactive_tick_tokens is not None:
-            limit = settings.interactive_tick_tokens if limit is None else min(limit, settings.interactive_tick_tokens)
+        if self._is_interactive and not terms.is_interactive and settings.fast_tick_tokens is not None:
+            limit = settings.fast_tick_tokens if limit is None else min(limit, settings.fast_tick_tokens)
         if limit is None or not self.chosen:
             return True
         within_share = line.rows == 0 or line.spent + size.tokens <= terms.max_share * limit
