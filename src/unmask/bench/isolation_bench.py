@@ -28,8 +28,9 @@ CALM, FLOOD, STEADY, NEWCOMER = "interactive", "flood", "steady", "newcomer"
 INTERACTIVE = ClassTerms(name="interactive", weight=8.0, is_interactive=True)
 BATCH = ClassTerms(name="batch", weight=1.0, min_share=0.1)
 PLAIN = replace(BASE, prefix_cache=False)
-# While somebody waits, others join a tick that one canvas fills by their minimum share only.
-OURS = replace(PLAIN, fast_tick_tokens=32)
+# Half of a full batch, which is what whoever arrives may have to wait for; and while somebody waits, others join a tick
+# that one canvas fills by their share only.
+OURS = replace(PLAIN, tick_tokens=256, fast_tick_tokens=32)
 LOAD, FLOODED = 0.3, 10.0
 """Arrivals over the measured capacity."""
 TAIL = 0.99
