@@ -28,7 +28,7 @@ def test_the_largest_of_one_is_the_mean() -> None:
 
 def test_a_batch_of_equal_steps_wastes_nothing() -> None:
     """Whatever else is in other buckets; batches count by their rows."""
-    steps = {Bucket.S: [4, 4], Bucket.L: [1, 3]}
+    steps: dict[Bucket | None, list[int]] = {Bucket.S: [4, 4], Bucket.L: [1, 3]}
 
     assert useful_share([(Bucket.S, 8)], steps) == pytest.approx(1.0)
     assert useful_share([(Bucket.S, 2), (Bucket.L, 2)], steps) == pytest.approx((8 + 4) / (8 + 5))

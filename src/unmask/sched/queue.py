@@ -126,8 +126,8 @@ class WaitingQueue:
         gone: dict[tuple[str, str, Bucket | None], set[int]] = {}
         for sequence in sequences:
             submission = sequence.submission
-            line = submission.terms.name, submission.tenant, submission.bucket
-            gone.setdefault(line, set()).add(sequence.id)
+            place = submission.terms.name, submission.tenant, submission.bucket
+            gone.setdefault(place, set()).add(sequence.id)
         for (name, tenant, bucket), ids in gone.items():
             line = self._classes[name].lines[tenant][bucket]
             line[:] = [entry for entry in line if entry.id not in ids]
