@@ -1,5 +1,7 @@
 """The benches of queues and batches run, on a model that is soon done."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.bench.small import TOKENIZER, small_model
@@ -8,6 +10,17 @@ from unmask.bench.bench import Bench
 from unmask.bench.bucketed import STEPS, bucketed
 from unmask.bench.isolation_bench import Sizes, run_isolation_bench
 from unmask.clock import SystemClock
+from unmask.testing.manual_clock import ManualClock
+
+
+class SteppingClock(ManualClock):
+    """A clock that moves a millisecond whenever it is looked at, so that a run takes the same time everywhere."""
+
+    def now(self) -> float:
+        """Return the time, which passes."""
+        self.advance(0.001)
+        return super().now()
+
 
 BENCH = Bench(model=small_model(), tokenizer=TOKENIZER, clock=SystemClock())
 
@@ -47,9 +60,16 @@ def test_batching_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.bench
 def test_isolation_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every arm serves the same interactive requests; too few for a p99 decide nothing."""
-    monkeypatch.setattr(isolation_bench, "QUICK", Sizes(rounds=1, seconds=0.3, requests=12))
-    report = run_isolation_bench(BENCH, seed=1, quick=True, progress=lambda _stage, _share: None)
+    monkeypatch.setattr(isolation_bench, "QUICK", Sizes(rounds=1, seconds=0.5, requests=12))
+    clock = SteppingClock()
+    bench = replace(BENCH, clock=clock)
+    report = run_isolation_bench(bench, seed=1, quick=True, progress=lambda _stage, _share: None, sleep=clock.advance)
+    figures = {figure.name: figure.value for figure in report.figures}
 
     assert {entry.name for entry in report.must_reach} >= {"interactive_p99_flood_vs_alone", "fcfs_p99_vs_ours"}
     assert {record.arm for record in report.records} == {"alone", "ours", "fcfs", "strict"}
     assert all(not entry.holds for entry in report.must_reach if entry.bound is None)
+    assert figures["ours.latency_p99"] < figures["fcfs.latency_p99"]
+    assert figures["interactive_unanswered"] == 0
+    assert figures["flood_share_vs_minimum"] > 0.8
+    assert figures["tenants_share_alike"] > 0.8

@@ -185,7 +185,8 @@ def _measure_floods(ground: _Ground, rng: Random, samples: _Samples) -> None:
     )
     served = ground.serve(OURS, both)
     batch, other = served.tokens(FLOOD), served.tokens(CALM)
-    samples.minimum.append(batch / (batch + other) / small.min_share)
+    if batch + other:
+        samples.minimum.append(batch / (batch + other) / small.min_share)
     tenants = merge(
         ground.coming(rng, FLOODED, FLOOD, BATCH),
         ground.coming(rng, 1.0, STEADY, BATCH),
@@ -194,7 +195,8 @@ def _measure_floods(ground: _Ground, rng: Random, samples: _Samples) -> None:
     )
     served = ground.serve(OURS, tenants)
     flood, steady = served.tokens(FLOOD), served.tokens(STEADY)
-    samples.alike.append(min(flood, steady) / max(flood, steady))
+    if flood + steady:
+        samples.alike.append(min(flood, steady) / max(flood, steady))
     samples.newcomers += served.waits(NEWCOMER)
 
 
@@ -277,4 +279,5 @@ def _ratio(name: str, top: list[float], bottom: list[float]) -> Figure:
 
 
 def _mean(name: str, values: Sequence[float], seed: int, note: str) -> Figure:
-    return measured(name, bootstrap_mean(values, seed), fallback=float(np.mean(values)), note=note)
+    fallback = float(np.mean(values)) if values else 0.0
+    return measured(name, bootstrap_mean(values, seed), fallback=fallback, note=note)
