@@ -73,6 +73,14 @@ class QueueFullError(RetryLaterError):
     """The queue of the request's service class holds as many requests as it may."""
 
 
+class DeadlineError(RetryLaterError):
+    """The request would be answered later than its service class answers requests."""
+
+
+class NoCapacityError(RetryLaterError):
+    """Nothing here makes progress that could serve the request."""
+
+
 class DrainingError(RetryLaterError):
     """The server finishes what it has and takes nothing new."""
 

@@ -66,13 +66,17 @@ class Row:
     pages: tuple[int, ...]
     task: CanvasTask | DecodeTask | None
 
+    @property
+    def tokens(self) -> int:
+        """Tokens that it brings to the forward."""
+        return len(self.append) + (len(self.task.tokens) if isinstance(self.task, CanvasTask) else 0)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The rows of one forward; ``idle`` ones are computed and nothing is done with them (see lockstep)."""
+    """The rows of one forward."""
 
     rows: tuple[Row, ...]
-    idle: tuple[Row, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

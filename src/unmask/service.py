@@ -54,15 +54,20 @@ class QueueLoad:
         bucket: ``None`` holds requests without one.
         waiting: how many.
         oldest_s: seconds since the one that has waited longest arrived.
+        patience_s: the wait from which on it counts as behind: its class's deadline, or the queue's patience.
         admitted: how many have been given a place in a batch since the start.
         waited_s: seconds that these have waited, all together.
-        late: how many of those that wait are past their deadline, or past the patience of the queue.
     """
 
     service_class: str
     bucket: Bucket | None
     waiting: int
     oldest_s: float
+    patience_s: float
     admitted: int
     waited_s: float
-    late: int
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether somebody has waited for too long."""
+        return self.waiting > 0 and self.oldest_s > self.patience_s

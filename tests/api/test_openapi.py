@@ -353,7 +353,7 @@ async def test_headers_are_described() -> None:
 
     assert set(headers) == {"x-request-id", "x-unmask-steps", "x-unmask-bucket", "x-unmask-overhead-ms"}
     assert {name for name, header in headers.items() if header.get("required")} == {"x-request-id"}
-    assert set(answers["429"]["headers"]) == {"x-request-id", "retry-after", "retry-after-ms"}
+    assert set(answers["429"]["headers"]) == {"x-request-id", "x-unmask-reason", "retry-after", "retry-after-ms"}
     assert set(answers["400"]["headers"]) == {"x-request-id"}
 
 

@@ -1,6 +1,7 @@
 """Behaviour of ``/health``, its parts, and the address of ``/metrics``."""
 
 import asyncio
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -12,8 +13,10 @@ from unmask.api.running import Running
 from unmask.backend import EngineState
 from unmask.control.sources import no_policy
 from unmask.metrics.exposition import OPENMETRICS, TEXT
-from unmask.testing.fake_backend import FakeBackend
+from unmask.testing.builders import make_model
+from unmask.testing.fake_backend import IDLE_QUEUE, FakeBackend
 from unmask.testing.waiting import until
+from unmask.types import Bucket
 
 PROBES = ("/health", "/health/ready", "/health/live")
 NOTES = [no_policy(name) for name in ("tiny", "nano")]
@@ -127,3 +130,20 @@ async def test_two_applications_count_apart() -> None:
 
     assert found["unmask_generations_total{model=tiny,outcome=completed}"] == 0
     assert [name for name in found if name.startswith("unmask_requests_total")] == []
+
+
+async def test_a_queue_that_falls_behind_is_noted_and_keeps_no_request_out() -> None:
+    """Its class and bucket, how long somebody has waited there, and how long they should at most."""
+    queues = (
+        replace(IDLE_QUEUE, service_class="batch", bucket=Bucket.L, waiting=3, oldest_s=90.0),
+        replace(IDLE_QUEUE, service_class="interactive", bucket=Bucket.S, waiting=3, oldest_s=1.0),
+    )
+    models = (make_model("tiny"),)
+    async with client_of(make_app(FakeBackend(models=models, queues=queues))) as client:
+        statuses, body = await probe(client)
+
+    assert statuses == [200, 200, 200]
+    assert body["notes"] == [
+        no_policy("tiny"),
+        "tiny: requests of class batch, bucket L have waited 90 s, and 60 s is as long as they should",
+    ]

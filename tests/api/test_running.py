@@ -92,3 +92,15 @@ def test_drain_is_for_good() -> None:
     assert (running.reasons(), running.is_draining) == (("draining",), True)
     with pytest.raises(DrainingError):
         running.check()
+
+
+async def test_a_flood_in_one_class_leaves_the_others_their_places() -> None:
+    """Each class has the limit to itself; the server is full only once all of them are."""
+    running = Running(1)
+    with running.track(pending(), service_class="batch"):
+        with pytest.raises(QueueFullError, match="1 requests of class batch"):
+            running.check(service_class="batch")
+        with running.track(pending(), service_class="interactive"):
+            assert running.count == 2
+            assert running.reasons() == ("queue full",)
+        assert running.reasons() == ()

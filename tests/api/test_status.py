@@ -33,8 +33,10 @@ from unmask.errors import (
     CheckpointError,
     ConfigError,
     ContextLengthError,
+    DeadlineError,
     DrainingError,
     InvalidRequestError,
+    NoCapacityError,
     QueueFullError,
     RetryLaterError,
     UnknownModelError,
@@ -84,10 +86,12 @@ ERRORS: tuple[tuple[UnmaskError, int, str, str], ...] = (
         "insufficient_quota",
     ),
     (KeysUnavailableError(1.0), 503, "service_unavailable_error", "unavailable"),
+    (DeadlineError("m"), 429, "rate_limit_error", "deadline"),
     (ClientGoneError("m"), 499, "invalid_request_error", "client_gone"),
     (StalledClientError(9), 499, "invalid_request_error", "client_gone"),
     (DrainingError("m"), 503, "service_unavailable_error", "draining"),
     (ConnectionsError(9), 503, "service_unavailable_error", "too_many_connections"),
+    (NoCapacityError("m"), 503, "service_unavailable_error", "no_capacity"),
     (RetryLaterError("m"), 503, "service_unavailable_error", "unavailable"),
     (UnfinishedError("m", Outcome.ABORTED), 503, "service_unavailable_error", "aborted"),
     (UnfinishedError("m", Outcome.FAILED), 500, "server_error", "generation_failed"),
@@ -156,3 +160,20 @@ def test_retry_after_is_told_where_it_is_known() -> None:
 
     assert (response.headers["retry-after"], response.headers["retry-after-ms"]) == ("1", "250")
     assert "retry-after" not in error_response(QueueFullError("full")).headers
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "reason"),
+    [
+        (QueueFullError("full"), 429, "queue_full"),
+        (DeadlineError("late", retry_after_s=3.0), 429, "deadline"),
+        (NoCapacityError("stuck"), 503, "no_capacity"),
+        (DrainingError("draining"), 503, "draining"),
+    ],
+)
+def test_refusals_name_their_reason_in_a_header(error: RetryLaterError, status: int, reason: str) -> None:
+    """For whoever routes requests; other errors have no such header."""
+    response = error_response(error)
+
+    assert (response.status_code, response.headers["x-unmask-reason"]) == (status, reason)
+    assert "x-unmask-reason" not in error_response(UnmaskError("broken")).headers

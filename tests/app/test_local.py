@@ -5,8 +5,10 @@ import sys
 
 import pytest
 
-from unmask.app.local import local_backend
+from unmask.app.local import local_backend, scheduling
 from unmask.config import Settings
+from unmask.errors import ConfigError
+from unmask.service import Batching
 from unmask.types import Precision
 
 WITHOUT_TORCH = """
@@ -39,3 +41,29 @@ async def test_settings_reach_the_models(precision: Precision) -> None:
 
     assert (model.name, model.precision) == ("nano", precision)
     assert (load.kv_pages * load.page_tokens, load.max_running) == (1_024, 3)
+
+
+def test_settings_of_the_queue_reach_the_models() -> None:
+    """How batches are made up, what a tick holds, what is kept for whom, and how long anybody waits."""
+    settings = Settings(
+        models=("nano",),
+        batching=Batching.ALIGNED,
+        tick_tokens=100,
+        fast_tick_tokens=50,
+        page_reserves=("interactive=0.25", "batch=0.5"),
+        queue_patience_s=5.0,
+        fill_wait_s=0.5,
+    )
+    sizes = scheduling(settings)
+
+    assert (sizes.batching, sizes.tick_tokens, sizes.fast_tick_tokens) == (Batching.ALIGNED, 100, 50)
+    assert (sizes.patience_s, sizes.fill_wait_s) == (5.0, 0.5)
+    assert [(kept.service_class, kept.share) for kept in sizes.page_reserves] == [("interactive", 0.25), ("batch", 0.5)]
+
+
+def test_reserves_leave_something_to_others() -> None:
+    """All pages for some classes would be none for the rest."""
+    with pytest.raises(ConfigError, match="below 1 together") as caught:
+        scheduling(Settings(page_reserves=("a=0.5", "b=0.5")))
+
+    assert caught.value.param == "page_reserves"

@@ -12,6 +12,7 @@ from unmask.config.keys import settings_keys
 from unmask.config.load import Loaded, Source, load_settings
 from unmask.config.settings import KeyMode
 from unmask.errors import ConfigError
+from unmask.service import Batching
 from unmask.types import Precision
 
 
@@ -58,10 +59,16 @@ def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
     values |= {"threads": 2, "models": ("a", "b"), "allowed_hosts": ("example.org",), "host": "::1"}
     values |= {"precision": "bfloat16", "policy_dir": "p", "database": "d", "durability": "power", "prices": "c"}
     values |= {"keys": "required", "pepper_file": "q", "tiers": ("flex=night",)}
+    values |= {"batching": "aligned", "page_reserves": ("a=0.5", "b=0.25")}
     texts = {name: ",".join(value) if isinstance(value, tuple) else str(value) for name, value in values.items()}
     lines = [f"{name} = {list(value) if isinstance(value, tuple) else repr(value)}" for name, value in values.items()]
 
-    enums = {"precision": Precision.BFLOAT16, "durability": Durability.POWER, "keys": KeyMode.REQUIRED}
+    enums = {
+        "precision": Precision.BFLOAT16,
+        "durability": Durability.POWER,
+        "keys": KeyMode.REQUIRED,
+        "batching": Batching.ALIGNED,
+    }
     expected = Settings(**values | enums)
     assert load(texts).settings == expected
     assert load(texts).settings.precision is Precision.BFLOAT16

@@ -12,6 +12,7 @@ from unmask.control.budget import Assignment, BudgetSource, assign
 from unmask.control.sources import ActivePolicy, Estimate
 from unmask.errors import InvalidRequestError
 from unmask.policy.policy import AtCap, BucketSteps, BudgetMode, Preference
+from unmask.service import ClassTerms
 from unmask.testing.budget_policies import RULE, make_class_policy, make_exit, make_task_policy
 from unmask.testing.builders import make_model
 from unmask.testing.policies import DIGEST, make_active
@@ -277,3 +278,41 @@ def test_class_says_what_a_spent_budget_means(at_cap: AtCap) -> None:
     found = give(make_active(SORT, classes=(make_class_policy(max_steps=16, at_cap=at_cap),)))
 
     assert found.fails_at_cap is (at_cap is AtCap.FAIL)
+
+
+LATE = (make_class_policy(deadline_s=5.0, smaller_bucket=True), make_class_policy("batch", max_steps=32))
+
+
+def smaller(given: Assignment) -> list[tuple[Bucket, int]]:
+    """Return the budgets that may take the place of what was given."""
+    return [(entry.bucket, entry.max_steps) for entry in given.smaller]
+
+
+def test_a_class_may_give_smaller_buckets_down_to_the_floor() -> None:
+    """Largest first, none below what the task type needs; nothing where the class refuses late requests instead."""
+    given = give(make_active(SORT, classes=LATE), estimate=looks(4.0))
+
+    assert steps(given) == 16
+    assert smaller(given) == [(Bucket.M, 8), (Bucket.S, 4)]
+    assert smaller(give(make_active(SORT, classes=LATE), estimate=looks(4.0), service_class="batch")) == []
+
+
+@pytest.mark.parametrize("asked", [{"max_steps": 16}, {"bucket": Bucket.L}])
+def test_what_the_client_names_is_never_made_smaller(asked: dict[str, Any]) -> None:
+    """It gets that budget, or a refusal."""
+    request = asking(budget=StepBudget(max_steps=16))
+
+    assert smaller(give(make_active(SORT, classes=LATE), request=request, **asked)) == []
+
+
+def test_a_request_goes_by_its_classs_terms() -> None:
+    """Somebody waits for a class that prefers its deadline; without a policy all are alike."""
+    classes = (
+        make_class_policy(deadline_s=5.0, weight=8.0),
+        make_class_policy("batch", prefers=Preference.QUALITY, min_share=0.1),
+    )
+    active = make_active(SORT, classes=classes)
+
+    assert give(active).terms == ClassTerms(name="interactive", weight=8.0, deadline_s=5.0, is_interactive=True)
+    assert give(active, service_class="batch").terms == ClassTerms(name="batch", min_share=0.1)
+    assert assign(None, ASK, Asked(), MODEL, task="sort", estimate=None).terms == ClassTerms()

@@ -11,6 +11,7 @@ from tests.core.workload import ALONE, Case, alone, cases, draw_plan, draw_submi
 from unmask.policy.exit_replay import replay
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence, Submission
+from unmask.service import Batching
 from unmask.testing.cores import make_core, make_engine, run_all
 from unmask.testing.exits import make_plan, make_rule
 from unmask.testing.networks import TINY_ADAPTER, make_network
@@ -158,9 +159,9 @@ def test_the_last_step_is_no_exit(steps: int) -> None:
     assert (stopped.steps, stopped.exit_reason, stopped.exited) == (steps, ExitReason.MAX_STEPS, False)
 
 
-def test_lockstep_lets_go_of_a_canvas_that_stopped() -> None:
+def test_an_aligned_batch_lets_go_of_a_canvas_that_stopped() -> None:
     """A row that stopped early waits like one that converged, and its request ends with the same text."""
-    way = SchedSettings(pages=32, page_size=8, max_rows=2, lockstep=True)
+    way = SchedSettings(pages=32, page_size=8, max_rows=2, batching=Batching.ALIGNED)
     plan = make_plan(rule=make_rule(flips=1.0, confidence=0.0))
     submissions = [
         make_submission((3, 4, 5), max_tokens=24, max_steps=6, exit=plan),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from collections.abc import Sequence as Items
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from random import Random
 
@@ -17,12 +17,14 @@ from unmask.plan import CanvasTask, DecodeTask, Plan, PlanRunner, Row, RowResult
 from unmask.sched.admission import pages_needed
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence, Submission
+from unmask.service import Batching, ClassTerms
 from unmask.testing.cores import make_core
 from unmask.testing.learned import make_choice
 from unmask.testing.listeners import RecordingListener
 from unmask.testing.networks import TINY_ADAPTER, TINY_SHAPE
 from unmask.testing.submissions import make_submission
 from unmask.types import (
+    Bucket,
     Draft,
     ExitAction,
     ExitCondition,
@@ -165,10 +167,36 @@ def draw_arrivals(rng: Random, number: int) -> list[Arrival]:
 Case = tuple[list[Arrival], SchedSettings]
 
 
+CLASSES = (
+    ClassTerms(),
+    ClassTerms(name="interactive", weight=8.0, is_interactive=True),
+    ClassTerms(name="batch", weight=0.1, min_share=0.2, max_share=0.5),
+)
+
+
+@st.composite
+def shared(draw: st.DrawFn, submission: Submission) -> Submission:
+    """Draw a service class, a tenant and a bucket for a request."""
+    return replace(
+        submission,
+        terms=draw(st.sampled_from(CLASSES)),
+        tenant=draw(st.sampled_from(("", "a", "b"))),
+        bucket=draw(st.none() | st.sampled_from(Bucket)),
+    )
+
+
+def is_of_one_line(arrived: list[Arrival]) -> bool:
+    """Tell whether requests are all of one class, tenant and bucket, and so served in the order they came."""
+    return len({(one.submission.terms, one.submission.tenant, one.submission.bucket) for one in arrived}) == 1
+
+
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
     """Draw requests and settings under which every one of them can run, if only alone."""
     arrived = draw_arrivals(Random(draw(st.integers(0, 2**64))), draw(st.integers(1, 6)))
+    is_shared = draw(st.booleans())
+    if is_shared:
+        arrived = [replace(arrival, submission=draw(shared(arrival.submission))) for arrival in arrived]
     page_size = draw(st.sampled_from((1, 3, 8, 16, 32)))
     largest = max(pages_needed(arrival.submission, page_size) for arrival in arrived)
     settings = SchedSettings(
@@ -180,7 +208,9 @@ def cases(draw: st.DrawFn) -> Case:
         prefix_cache=draw(st.booleans()),
         fused_prefill=draw(st.booleans()),
         fused_commit=draw(st.booleans()),
-        lockstep=draw(st.sampled_from((False, False, False, True))),
+        tick_tokens=draw(st.sampled_from((None, 1, 40, 100))) if is_shared else None,
+        fast_tick_tokens=draw(st.sampled_from((None, 1, 20))) if is_shared else None,
+        batching=draw(st.sampled_from((Batching.STEP, Batching.STEP, Batching.STEP, Batching.ALIGNED))),
     )
     return arrived, settings
 
@@ -207,8 +237,7 @@ class RecordingRunner:
                     key, count = (row.sequence, -1, row.task.index), 1
                 case None:
                     continue
-            # A row that lockstep computes for nothing is no step.
-            self.logits.setdefault(key, logits[first : first + count].clone())
+            self.logits[key] = logits[first : first + count].clone()
             first += count
         return logits
 

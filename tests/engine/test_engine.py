@@ -233,17 +233,6 @@ def test_a_plan_that_only_appends_has_no_results() -> None:
     assert run(torch.empty(0, VOCABULARY), None, None) == (None, None)
 
 
-def test_idle_rows_are_computed_and_ignored() -> None:
-    """Lockstep's idle rows come last in the forward and change no result."""
-    task = make_canvas_task([MASK] * 2, steps_left=1)
-    runner = FakeRunner(logits_for([5, 6, 7, 8], [2.0] * 4, VOCABULARY))
-    (result,) = Engine(runner, TINY_ADAPTER).run(Plan(rows=(row_of(task),), idle=(row_of(task, append=(3,)),)))
-
-    assert isinstance(result, CanvasResult)
-    assert result.tokens == (5, 6)
-    assert [row.append for row in runner.rows[0]] == [(), (3,)]
-
-
 def test_state_travels_with_the_canvas() -> None:
     """What a strategy remembers comes back with the result and goes in with the next step."""
     task = make_canvas_task([MASK] * 4, strategy=StrategyChoice(name=StrategyName.KLASS, threshold=0.5))

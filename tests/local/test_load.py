@@ -11,6 +11,7 @@ from tests.api.client import client_of, make_app
 from tests.local.test_backend import REQUEST, SETTINGS, served
 from tests.metrics.reading import Series, parse
 from unmask.backend import EngineState
+from unmask.errors import NoCapacityError
 from unmask.local.backend import LocalBackend
 from unmask.plan import Plan, RowResult
 from unmask.testing.builders import make_model
@@ -93,7 +94,7 @@ async def test_metrics_are_written_while_the_engine_is_inside_a_forward() -> Non
 
 
 async def test_engine_without_a_finished_tick_is_stuck_until_there_is_one() -> None:
-    """Past the limit the model is a problem and the server not live; a tick that does end puts it right."""
+    """Past the limit the server is not live and takes nothing for the model; a tick that does end puts it right."""
     engine, clock = Held(), ManualClock()
     backend = LocalBackend((served(engine, clock=clock),), stuck_s=60)
     clock.advance(3600)
@@ -105,6 +106,8 @@ async def test_engine_without_a_finished_tick_is_stuck_until_there_is_one() -> N
     clock.advance(1)
     stuck = await health(backend)
     metrics = await scrape(backend)
+    with pytest.raises(NoCapacityError, match="engine of tiny is stuck"):
+        await backend.generate(REQUEST)
     engine.go.set()
     await call
     mended = await health(backend)

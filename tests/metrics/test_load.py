@@ -8,6 +8,8 @@ from prometheus_client import CollectorRegistry
 from tests.metrics.reading import Series, read
 from unmask.backend import EngineState, ModelLoad
 from unmask.metrics.load import LoadCollector
+from unmask.service import QueueLoad
+from unmask.types import Bucket
 
 
 def make_load(model: str = "tiny", **changes: Any) -> ModelLoad:  # noqa: ANN401 - any field of the load
@@ -90,3 +92,28 @@ def test_all_numbers_of_a_scrape_are_of_one_moment() -> None:
     LoadCollector(registry, load)
 
     assert [read(registry)["vllm:num_requests_running"] for _ in range(3)] == [1, 2, 3]
+
+
+def test_queues_are_told_by_class_and_bucket() -> None:
+    """Length, age, and what has left them; ``none`` stands for requests under no policy and of no bucket."""
+    queues = (
+        QueueLoad(
+            service_class="batch",
+            bucket=Bucket.L,
+            waiting=7,
+            oldest_s=90.0,
+            patience_s=60.0,
+            admitted=20,
+            waited_s=400.0,
+        ),
+        QueueLoad(service_class="", bucket=None, waiting=0, oldest_s=0.0, patience_s=60.0, admitted=1, waited_s=0.5),
+    )
+    found = series_of(make_load(queues=queues))
+    labels = "{bucket=L,model=tiny,service_class=batch}"
+
+    assert found[f"unmask_queue_length{labels}"] == 7
+    assert found[f"unmask_queue_oldest_time_seconds{labels}"] == 90
+    assert found[f"unmask_queue_behind{labels}"] == 1
+    assert found[f"unmask_queue_admitted_total{labels}"] == 20
+    assert found[f"unmask_queue_waited_time_seconds_total{labels}"] == 400
+    assert found["unmask_queue_behind{bucket=none,model=tiny,service_class=none}"] == 0

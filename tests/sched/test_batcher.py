@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.sched.letters import letter
 from unmask.plan import CanvasTask, DecodeTask, Plan, Row, RowFailure, RowResult
 from unmask.sched.batcher import Batcher, Changes
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence, Submission
 from unmask.testing.fake_engine import FakeEngine, fill
 from unmask.testing.manual_clock import ManualClock
-from unmask.testing.networks import letter
 from unmask.testing.sequences import make_sequence
 from unmask.testing.submissions import make_submission
 from unmask.types import ExitReason, Outcome
@@ -34,7 +34,7 @@ class Ticking:
         """Let a request wait."""
         self._next += 1
         sequence = make_sequence(submission, id=self._next)
-        self.batcher.waiting.push(sequence)
+        self.batcher.add(sequence)
         return sequence
 
     def tick(self) -> Plan:
@@ -153,7 +153,7 @@ def test_an_abort_takes_one_tick_at_any_point_of_a_life(ticks: int) -> None:
     aborted = ticking.add(make_submission(prompt_of(40), max_tokens=24, max_steps=2))
     for _ in range(ticks):
         ticking.tick()
-    aborted.abort_requested = True
+    ticking.batcher.abort(aborted)
     plan = ticking.tick()
 
     assert plan.rows == ()

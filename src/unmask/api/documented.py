@@ -300,7 +300,9 @@ class Health(BaseModel):
     live: bool
     ready: bool
     reasons: list[str]
-    notes: list[str] = Field(description="What is worth knowing and keeps no request out, such as a missing policy.")
+    notes: list[str] = Field(
+        description="What is worth knowing and keeps no request out: a missing policy, a queue that falls behind."
+    )
 
 
 class ErrorFields(BaseModel):

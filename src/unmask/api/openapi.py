@@ -10,6 +10,7 @@ from unmask.api.completion_schema import CompletionBody
 from unmask.api.components import TEMPLATE, Json, reference, with_schemas
 from unmask.api.documented import ErrorBody
 from unmask.api.examples import Example
+from unmask.api.responses import REASON
 from unmask.backend import ModelInfo
 
 _RETRIED = frozenset({429, 503})
@@ -38,12 +39,11 @@ def _retrying(status: int) -> Json:
     if status not in _RETRIED:
         return {}
     units = {"retry-after": "seconds", "retry-after-ms": "milliseconds"}
-    return {
-        "headers": {
-            name: {"description": f"When to come back, in {unit}.", "schema": {"type": "integer", "minimum": 0}}
-            for name, unit in units.items()
-        }
+    when = {
+        name: {"description": f"When to come back, in {unit}.", "schema": {"type": "integer", "minimum": 0}}
+        for name, unit in units.items()
     }
+    return {"headers": {REASON: {"description": "The error's code.", "schema": {"type": "string"}}, **when}}
 
 
 def path_parameter(name: str, description: str) -> Json:

@@ -15,6 +15,7 @@ from unmask.api.running import Running
 from unmask.backend import Backend, EngineState
 from unmask.control.controller import Controller
 from unmask.metrics.exposition import expose
+from unmask.service import QueueLoad
 from unmask.tenants.role import KeyRole
 
 HEALTH = "/health"
@@ -69,11 +70,23 @@ class Probes:
 
     @property
     def _notes(self) -> tuple[str, ...]:
-        return self.control.notes(self.backend.models())
+        behind = (
+            f"{load.model}: requests of {_queue_name(queue)} have waited {queue.oldest_s:.0f} s, "
+            f"and {queue.patience_s:g} s is as long as they should"
+            for load in self.backend.load()
+            for queue in load.queues
+            if queue.is_behind
+        )
+        return (*self.control.notes(self.backend.models()), *behind)
 
     def _answer(self, *, holds: bool) -> Response:
         body = {"live": self._is_live, "ready": self._is_ready, "reasons": self._reasons, "notes": self._notes}
         return json_response(body, status=200 if holds else 503)
+
+
+def _queue_name(queue: QueueLoad) -> str:
+    bucket = "no bucket" if queue.bucket is None else f"bucket {queue.bucket}"
+    return f"class {queue.service_class}, {bucket}" if queue.service_class else bucket
 
 
 def add_probes(app: FastAPI, probes: Probes) -> None:

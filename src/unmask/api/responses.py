@@ -14,6 +14,8 @@ from unmask.control.errors import CapReachedError
 from unmask.errors import RetryLaterError, UnmaskError
 from unmask.ledger.errors import LimitExceededError
 
+REASON = "x-unmask-reason"
+"""Why a request is not taken at present: the error's code, where whoever routes requests finds it unread."""
 ERROR_CODE = "error_code"
 """Where in the scope's state the code of the error that answers a request is noted."""
 
@@ -68,11 +70,14 @@ def _spent(error: UnmaskError) -> dict[str, object]:
 
 def _retry_headers(error: UnmaskError) -> dict[str, str]:
     limits = refusal_headers(error) if isinstance(error, LimitExceededError) else {}
-    if not isinstance(error, RetryLaterError) or error.retry_after_s is None:
+    if not isinstance(error, RetryLaterError):
         return {**limits}
+    reason = {REASON: status_of(error).code or "", **limits}
+    if error.retry_after_s is None:
+        return reason
     # Clients of the OpenAI API read both: whole seconds by the standard, and milliseconds where they know the header.
     return {
+        **reason,
         "retry-after": str(math.ceil(error.retry_after_s)),
         "retry-after-ms": str(math.ceil(error.retry_after_s * 1000)),
-        **limits,
     }

@@ -85,7 +85,7 @@ class Serving:
                     other.cancel()
 
         try:
-            with self.running.track(*tasks):
+            with self.running.track(*tasks, service_class=self.call.requests[0].terms.name):
                 for task in tasks:
                     task.add_done_callback(ended)
                 self.stopwatch.hand_over()

@@ -27,8 +27,10 @@ from unmask.api.rate_limits import is_budget
 from unmask.control.errors import AnswerFailedError, BudgetSpentError
 from unmask.errors import (
     ContextLengthError,
+    DeadlineError,
     DrainingError,
     InvalidRequestError,
+    NoCapacityError,
     QueueFullError,
     RetryLaterError,
     UnknownModelError,
@@ -84,10 +86,12 @@ STATUS: Mapping[Outcome | type[UnmaskError], Status] = MappingProxyType(
         QueueFullError: Status(http=429, type=_RATE, code="queue_full"),
         # Its money spent, it is another one: `BUDGET`.
         LimitExceededError: Status(http=429, type=_RATE, code="rate_limit_exceeded"),
+        DeadlineError: Status(http=429, type=_RATE, code="deadline"),
         # Nobody reads this one; it is what a log would show.
         ClientGoneError: Status(http=499, type=_INVALID, code="client_gone"),
         DrainingError: Status(http=503, type=_UNAVAILABLE, code="draining"),
         ConnectionsError: Status(http=503, type=_UNAVAILABLE, code="too_many_connections"),
+        NoCapacityError: Status(http=503, type=_UNAVAILABLE, code="no_capacity"),
         RetryLaterError: Status(http=503, type=_UNAVAILABLE, code="unavailable"),
         # Every error without a row of its own: settings, weights, checkpoints, and what nobody foresaw.
         UnmaskError: Status(http=500, type=_SERVER, code="internal_error"),

@@ -9,7 +9,7 @@ from unmask.backend import Usage
 from unmask.control.answered import Answered
 from unmask.control.budget import Assignment
 from unmask.control.sources import Estimate
-from unmask.types import Message, Verification
+from unmask.types import Bucket, Message, Verification
 
 MIXED = "mixed"
 """Exit reason or cap of choices that ended for different ones."""
@@ -40,6 +40,7 @@ def usage(call: Call, choices: Sequence[FinishedChoice]) -> dict[str, object]:
             "verify": _verify(choice.verify for choice in choices).value,
             **_attempts([choice.answered for choice in choices]),
             **_shared(call),
+            "bucket": common(_bucket(call, choices)),
         },
     }
 
@@ -53,7 +54,7 @@ def choice_diffusion(choice: FinishedChoice, given: Assignment) -> dict[str, obj
         "exit_reason": spent.exit_reason.value,
         "verify": choice.verify.value,
         **_attempts([choice.answered]),
-        "bucket": given.bucket,
+        "bucket": choice.generation.bucket or given.bucket,
         "task": given.task,
         "difficulty": _difficulty(given.estimate),
         "budget_source": given.source,
@@ -91,7 +92,6 @@ def _shared(call: Call) -> dict[str, object]:
     # One call asks one model for one class, and no policy is promoted between its choices.
     service_class = given[0].service_class
     return {
-        "bucket": common(one.bucket for one in given),
         "policy": given[0].policy_name,
         "task": common(one.task for one in given),
         "service_class": None if service_class is None else service_class.name,
@@ -99,6 +99,12 @@ def _shared(call: Call) -> dict[str, object]:
         "budget_source": common(one.source for one in given),
         "control": any(one.is_control for one in given),
     }
+
+
+def _bucket(call: Call, choices: Sequence[FinishedChoice]) -> list[Bucket | None]:
+    """Return the tier that each choice was served in: its own, or a smaller one where that would have been too late."""
+    pairs = zip(call.admitted, choices, strict=True)
+    return [choice.generation.bucket or admitted.assignment.bucket for admitted, choice in pairs]
 
 
 def _difficulty(estimate: Estimate | None) -> dict[str, object] | None:

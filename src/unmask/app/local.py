@@ -5,7 +5,8 @@ from dataclasses import replace
 from unmask.app.errors import EngineMissingError
 from unmask.backend import Backend
 from unmask.config import Settings
-from unmask.sched.settings import SchedSettings
+from unmask.errors import ConfigError
+from unmask.sched.settings import PageReserve, SchedSettings
 
 ENGINE_MODULES = frozenset({"safetensors", "torch"})
 
@@ -14,7 +15,7 @@ def local_backend(settings: Settings) -> Backend:
     """Load the models of ``settings`` into an engine of our own.
 
     Raises:
-        ConfigError: there is no memory for so many pages.
+        ConfigError: there is no memory for so many pages, or all of them are kept for classes.
         EngineMissingError: what the engine needs is not installed.
         UnknownModelError: no model has such a name.
         WeightsError: weights are missing or damaged.
@@ -26,13 +27,48 @@ def local_backend(settings: Settings) -> Backend:
         if error.name in ENGINE_MODULES:
             raise EngineMissingError(error.name) from error
         raise
-    sizes = SchedSettings()
-    pages = settings.page_pool_tokens // sizes.page_size
-    sizes = replace(sizes, pages=pages, max_rows=settings.max_rows)
     return build_local_backend(
         settings.models,
-        sizes,
+        scheduling(settings),
         threads=settings.threads,
         queue_limit=settings.queue_limit,
         precision=settings.precision,
     )
+
+
+def scheduling(settings: Settings) -> SchedSettings:
+    """Return what of the settings is the scheduler's.
+
+    Raises:
+        ConfigError: all pages are kept for classes.
+    """
+    sizes = SchedSettings()
+    return replace(
+        sizes,
+        pages=settings.page_pool_tokens // sizes.page_size,
+        max_rows=settings.max_rows,
+        batching=settings.batching,
+        tick_tokens=settings.tick_tokens,
+        fast_tick_tokens=settings.fast_tick_tokens,
+        page_reserves=page_reserves(settings.page_reserves),
+        patience_s=settings.queue_patience_s,
+        fill_wait_s=settings.fill_wait_s,
+    )
+
+
+def page_reserves(given: tuple[str, ...]) -> tuple[PageReserve, ...]:
+    """Return what pages are kept for, from texts such as ``interactive=0.25``.
+
+    Raises:
+        ConfigError: nothing would be left to whoever nothing is kept for.
+    """
+    pairs = (text.rpartition("=") for text in given)
+    reserves = tuple(PageReserve(service_class=name, share=float(share)) for name, _, share in pairs)
+    kept = sum(entry.share for entry in reserves)
+    if kept >= 1:
+        raise ConfigError(
+            f"page_reserves is {', '.join(given)}, {kept:g} together, allowed: below 1 together. "
+            "Lower them: classes without a reserve need pages too.",
+            param="page_reserves",
+        )
+    return reserves

@@ -4,12 +4,14 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from unmask.bench.bench import Bench
+from unmask.bench.lockstep import LockstepRunner
 from unmask.bench.meter import MeteredRunner
 from unmask.bench.reference import ReferenceRunner
 from unmask.core.core import Core
 from unmask.engine.runner import RowRunner, Runner
 from unmask.local.model import make_core
 from unmask.sched.settings import SchedSettings
+from unmask.service import Batching
 from unmask.types import Precision
 
 MAIN = "engine"
@@ -21,12 +23,16 @@ NO_REUSE = replace(BASE, prefix_cache=False, fused_prefill=False, fused_commit=F
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alternative:
-    """How an arm schedules, in which precision, and whether its forward is that of published sample code."""
+    """How an arm schedules, in which precision, and whether its forward is that of published sample code.
+
+    ``is_lockstep``: rows that wait for others of their batch are computed too.
+    """
 
     name: str
     precision: Precision
     settings: SchedSettings = BASE
     is_reference: bool = False
+    is_lockstep: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +48,7 @@ def alternatives(precision: Precision) -> tuple[Alternative, ...]:
     """Return every arm in one precision, then engine and reference in the other."""
     settings = {
         MAIN: BASE,
-        LOCKSTEP: replace(NO_REUSE, lockstep=True),
+        LOCKSTEP: replace(NO_REUSE, batching=Batching.ALIGNED),
         "no_prefix_cache": replace(BASE, prefix_cache=False),
         "no_fused_commit": replace(BASE, fused_commit=False),
         "no_chunked_prefill": replace(BASE, chunked_prefill=False),
@@ -52,7 +58,10 @@ def alternatives(precision: Precision) -> tuple[Alternative, ...]:
     }
     side = other(precision)
     return (
-        *(Alternative(name=name, precision=precision, settings=chosen) for name, chosen in settings.items()),
+        *(
+            Alternative(name=name, precision=precision, settings=chosen, is_lockstep=name == LOCKSTEP)
+            for name, chosen in settings.items()
+        ),
         _reference(REFERENCE, precision),
         Alternative(name=side, precision=side),
         _reference(f"{REFERENCE}_{side}", side),
@@ -78,7 +87,8 @@ def make_arm(alternative: Alternative, bench: Bench) -> Arm:
         network, pages=settings.pages, page_size=settings.page_size, precision=alternative.precision
     )
     meter = MeteredRunner(inner, network, bench.clock)
-    core = make_core(meter, bench.tokenizer.token_bytes, settings, bench.clock)
+    runner: RowRunner = LockstepRunner(meter) if alternative.is_lockstep else meter
+    core = make_core(runner, bench.tokenizer.token_bytes, settings, bench.clock)
     return Arm(name=alternative.name, core=core, meter=meter)
 
 

@@ -12,9 +12,11 @@ import torch
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from unmask.bench.batching_bench import run_batching_bench
 from unmask.bench.bench import Bench
 from unmask.bench.engine_bench import run_engine_bench
 from unmask.bench.fixed_budgets import read_fixed_budgets
+from unmask.bench.isolation_bench import run_isolation_bench
 from unmask.bench.ledger_bench import run_ledger_bench
 from unmask.bench.model_bench import run_model_bench
 from unmask.bench.pictures import check_pictures, save_picture
@@ -190,4 +192,27 @@ def _ledger(bench: Bench, _: argparse.Namespace, __: Console) -> Runner:
     return run_it
 
 
-BENCHES: dict[str, Maker] = {"engine": _engine, "model": _model, "policy": _policy, "ledger": _ledger}
+def _isolation(bench: Bench, _: argparse.Namespace, __: Console) -> Runner:
+    def run_it(seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
+        torch.set_grad_enabled(False)
+        return run_isolation_bench(bench, seed=seed, quick=quick, progress=watch)
+
+    return run_it
+
+
+def _batching(bench: Bench, _: argparse.Namespace, __: Console) -> Runner:
+    def run_it(seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
+        torch.set_grad_enabled(False)
+        return run_batching_bench(bench, seed=seed, quick=quick, progress=watch)
+
+    return run_it
+
+
+BENCHES: dict[str, Maker] = {
+    "engine": _engine,
+    "model": _model,
+    "isolation": _isolation,
+    "batching": _batching,
+    "policy": _policy,
+    "ledger": _ledger,
+}

@@ -1,5 +1,6 @@
 """Runs submissions through a core on this thread, as fast as it goes."""
 
+from collections.abc import Callable
 from collections.abc import Sequence as Items
 from dataclasses import dataclass, field
 
@@ -30,12 +31,15 @@ class Drive:
     seconds: float
 
 
-def drive(core: Core, submissions: Items[Submission], clock: Clock) -> Drive:
-    """Submit everything at once and tick until all have ended."""
+def drive(
+    core: Core, submissions: Items[Submission], clock: Clock, *, each_tick: Callable[[Core], None] = lambda _: None
+) -> Drive:
+    """Submit everything at once and tick until all have ended; ``each_tick`` is called after every tick."""
     collector = _Collector()
     started = clock.now()
     ids = [core.submit(submission, collector) for submission in submissions]
     while not core.is_idle:
         core.tick()
+        each_tick(core)
     seconds = clock.now() - started
     return Drive(sequences=tuple(collector.ended_at[number] for number in ids), seconds=seconds)

@@ -36,6 +36,10 @@ def save_picture(report: BenchReport, path: Path) -> None:
     if report.name == "engine":
         _draw_throughput(axes[0], report.figures)
         _draw_shares(axes[1], report.figures)
+    elif report.name in {"isolation", "batching"}:
+        unit = "latency_p99" if report.name == "isolation" else "requests_per_s"
+        _draw_bars(axes[0], report.figures, unit)
+        _draw_bars(axes[1], report.figures, "latency_p50" if report.name == "isolation" else "useful_share")
     elif report.name == "policy":
         _draw_arms(axes[0], report.figures, "")
         _draw_arms(axes[1], report.figures, "drifted.")
@@ -47,6 +51,19 @@ def save_picture(report: BenchReport, path: Path) -> None:
         _draw_accuracy(axes[1], report.figures)
     figure.savefig(path, dpi=110)
     plt.close(figure)
+
+
+def _draw_bars(axes: "Axes", figures: Sequence[Figure], what: str) -> None:
+    """Draw one figure of every arm, on a logarithmic axis where arms are far apart."""
+    rows = [(figure.name.split(".")[0], figure) for figure in figures if figure.name.endswith(f".{what}")]
+    values = [figure.value for _, figure in rows]
+    axes.barh([name for name, _ in rows], values, color=COLOURS[0])
+    axes.bar_label(axes.containers[0], fmt="%.3g", padding=3)  # type: ignore[arg-type]
+    if values and min(values) > 0 and max(values) / min(values) > 20:
+        axes.set_xscale("log")
+    unit = rows[0][1].unit if rows else ""
+    axes.set_xlabel(f"{what.replace('_', ' ')} {unit}".strip())
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def _draw_throughput(axes: "Axes", figures: Sequence[Figure]) -> None:

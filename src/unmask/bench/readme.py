@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,16 @@ RESULTS = Path("bench/results")
 ARMS = ("engine", "lockstep", "reference", "bfloat16", "reference_bfloat16", "autoregressive")
 
 
-def figures_text(engine: Mapping[str, Any], model: Mapping[str, Any], policy: Mapping[str, Any] | None = None) -> str:
-    """Return the tables that stand between the README's marks; those of a policy where one was measured."""
+def figures_text(
+    engine: Mapping[str, Any],
+    model: Mapping[str, Any],
+    policy: Mapping[str, Any] | None = None,
+    others: Iterable[Mapping[str, Any]] = (),
+) -> str:
+    """Return the tables that stand between the README's marks; those of a policy and of other benches, if measured."""
     text = f"{_targets('Engine', engine)}\n{_arms(engine)}\n{_targets('Model', model)}\n{_autoregressive(model)}"
-    return text if policy is None else f"{text}\n{_targets('Policy', policy)}\n{_policy_arms(policy)}"
+    text = text if policy is None else f"{text}\n{_targets('Policy', policy)}\n{_policy_arms(policy)}"
+    return "\n".join([text, *(_targets(report["bench"].capitalize(), report) for report in others)])
 
 
 def insert(readme: str, text: str) -> str:
@@ -89,8 +95,11 @@ def _autoregressive(report: Mapping[str, Any]) -> str:
 
 def main() -> int:
     """Rewrite the README; returns 0."""
+    kept = (load_if_kept(name) for name in ("isolation", "batching"))
+    others = [report for report in kept if report is not None]
     text = insert(
-        README.read_text(encoding="utf-8"), figures_text(load("engine"), load("model"), load_if_kept("policy"))
+        README.read_text(encoding="utf-8"),
+        figures_text(load("engine"), load("model"), load_if_kept("policy"), others),
     )
     README.write_text(text, encoding="utf-8")
     return 0

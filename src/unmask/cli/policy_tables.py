@@ -1,6 +1,7 @@
 """What ``unmask policy`` shows: tables for people, records for machines."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from unmask.policy.file import checked_document
 from unmask.policy.log import Entry
 from unmask.policy.policy import Policy
 from unmask.policy.standing import SHORT, Life
+from unmask.service import ClassTerms
 from unmask.types import ExitRule, StrategyChoice
 
 
@@ -59,7 +61,7 @@ def entry_record(folder: Path, entry: Entry) -> dict[str, object]:
 
 def policy_tables(digest: str, policy: Policy, life: Life | None) -> tuple[Table, ...]:
     """Return a policy for people: what it is, its task types, its service classes."""
-    tables = _head(digest, policy, life), _tasks(policy), _exits(policy), _classes(policy)
+    tables = _head(digest, policy, life), _tasks(policy), _exits(policy), _classes(policy), _shares(policy)
     return tuple(table for table in tables if table.row_count)
 
 
@@ -144,6 +146,23 @@ def _classes(policy: Policy) -> Table:
             entry.at_cap,
             attempts,
         )
+    return table
+
+
+def _shares(policy: Policy) -> Table:
+    """Return what classes have of the machine; those that have nothing of their own are left out."""
+    table = _table("class", "weight", "of the machine at least", "at most", "deadline", "too late")
+    for entry in policy.classes:
+        terms = entry.terms
+        if terms != replace(ClassTerms(), name=terms.name, is_interactive=terms.is_interactive):
+            table.add_row(
+                entry.name,
+                f"{terms.weight:g}",
+                f"{terms.min_share:g}",
+                f"{terms.max_share:g}",
+                "whenever" if terms.deadline_s is None else f"{terms.deadline_s:g} s",
+                "" if terms.deadline_s is None else "smaller bucket" if entry.smaller_bucket else "refused",
+            )
     return table
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from unmask.config.durability import Durability
 from unmask.config.rules import Address, Folder, Group, Names, OneOf, Range, Setting
+from unmask.service import Batching
 from unmask.types import Precision
 
 _SECONDS = Range(0.01, 3_600)
@@ -82,7 +83,7 @@ class Settings:
         Setting(
             Group.ENGINE,
             Range(1, 1_024),
-            "Requests of one model that run at once: the most rows in one forward.",
+            "Most rows in one forward: requests of one model that run at once, those aside that pause.",
         ),
     ] = 16
     page_pool_tokens: Annotated[
@@ -106,14 +107,65 @@ class Settings:
         Setting(Group.ENGINE, Range(1, 1_024), "Processor threads of a forward.", empty="torch decides"),
     ] = None
 
+    batching: Annotated[
+        Batching,
+        Setting(
+            Group.ENGINE,
+            OneOf(Batching),
+            "Whether requests join and leave a batch at every step, or a batch of one bucket runs as a whole.",
+        ),
+    ] = Batching.STEP
+    tick_tokens: Annotated[
+        int,
+        Setting(
+            Group.ENGINE,
+            Range(1, 1 << 20),
+            "Most tokens in one forward, of canvases and prompts together; rows beyond it pause.",
+        ),
+    ] = 65_536
+    fast_tick_tokens: Annotated[
+        int,
+        Setting(
+            Group.ENGINE,
+            Range(1, 1 << 20),
+            "Tokens of a fast tick: rows of other classes join interactive work up to so many; "
+            "the fewer, the quicker are its steps.",
+        ),
+    ] = 64
+    page_reserves: Annotated[
+        tuple[str, ...],
+        Setting(
+            Group.ENGINE,
+            Names("reserves such as interactive=0.25", r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}=0\.\d{1,6}"),
+            "Shares of the KV pages that are kept for service classes, below 1 together.",
+            empty="none",
+        ),
+    ] = ()
+
     queue_limit: Annotated[
         int,
         Setting(
             Group.REQUESTS,
             Range(1, 1_000_000),
-            "Requests that may wait beside those that run; one more is refused with 429.",
+            "Requests of one service class that may wait beside those that run; one more is refused with 429.",
         ),
     ] = 256
+    queue_patience_s: Annotated[
+        float,
+        Setting(
+            Group.REQUESTS,
+            _SECONDS,
+            "Seconds of waiting after which a queue is said to be behind, where its class has no deadline.",
+        ),
+    ] = 60.0
+    fill_wait_s: Annotated[
+        float,
+        Setting(
+            Group.REQUESTS,
+            Range(0, 3_600),
+            "Seconds for which a request may be passed over while its bucket does not fill an aligned batch.",
+        ),
+    ] = 0.1
     max_body_bytes: Annotated[
         int,
         Setting(Group.REQUESTS, Range(1_024, 1 << 30), "Longest request body; a longer one is refused with 413."),

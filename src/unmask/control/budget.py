@@ -19,6 +19,7 @@ from unmask.policy.policy import (
     Preference,
     TaskPolicy,
 )
+from unmask.service import ClassTerms, SmallerBudget
 from unmask.types import Bucket, ExitPlan, ExitRule, Mode, StepBudget, StrategyChoice
 
 
@@ -36,6 +37,10 @@ class BudgetSource(StrEnum):
     MODEL = "model"
 
 
+_OURS = frozenset({BudgetSource.ESTIMATE, BudgetSource.TASK})
+"""Budgets that may be made smaller: what a client names is what it gets, or nothing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
     """What a request was given, and by what. A policy that is promoted meanwhile does not change it.
@@ -51,6 +56,7 @@ class Assignment:
         policy: digest of the policy; ``None`` where none is approved.
         source: what the budget was taken from.
         controls: how the policy draws controls.
+        smaller: budgets that the request may be given instead where this one would be too late, largest first.
         probability: with which a control was drawn, 0 where none could be.
         is_control: whether it was.
     """
@@ -66,6 +72,7 @@ class Assignment:
     policy: str | None = None
     source: BudgetSource = BudgetSource.MODEL
     controls: ControlPolicy | None = None
+    smaller: tuple[SmallerBudget, ...] = ()
     probability: float = 0.0
     is_control: bool = False
 
@@ -73,6 +80,11 @@ class Assignment:
     def policy_name(self) -> str:
         """Short digest of the policy, or ``fixed``."""
         return FIXED_POLICY if self.policy is None else short_digest(self.policy)
+
+    @property
+    def terms(self) -> ClassTerms:
+        """What its place in the queue goes by."""
+        return ClassTerms() if self.service_class is None else self.service_class.terms
 
     @property
     def fails_at_cap(self) -> bool:
@@ -133,6 +145,7 @@ def assign(
         policy=active.digest,
         source=source,
         controls=policy.control,
+        smaller=_smaller(policy, entry, service_class, budget.max_steps) if source in _OURS else (),
     )
 
 
@@ -184,6 +197,14 @@ def _wanted(policy: Policy, entry: TaskPolicy, service_class: ClassPolicy, estim
             return max(steps, entry.default)
         case _:
             assert_never(service_class.prefers)
+
+
+def _smaller(policy: Policy, entry: TaskPolicy, service_class: ClassPolicy, steps: int) -> tuple[SmallerBudget, ...]:
+    """Return the buckets below a budget that the class allows in its place, down to the task type's floor."""
+    if not service_class.smaller_bucket:
+        return ()
+    fitting = (bucket for bucket in reversed(policy.buckets) if entry.floor <= bucket.max_steps < steps)
+    return tuple(SmallerBudget(bucket=bucket.bucket, max_steps=bucket.max_steps) for bucket in fitting)
 
 
 def _total(service_class: ClassPolicy, request: Request, model: ModelInfo, steps: int) -> int | None:

@@ -97,8 +97,17 @@ class Controller:
             given = draw_control(given, book.seen(given.policy, task), self._parts.draw())
         check = make_check(request.messages, self._tasks.get(task), answer_format, verifiers)
         expansion = expansion_of(active, given.service_class, request, asked, model, self._criteria.get(task, ()))
-        drafts = check if given.exit is not None else None
-        changed = replace(request, budget=given.budget, strategy=given.strategy, exit=given.exit, check=drafts)
+        changed = replace(
+            request,
+            budget=given.budget,
+            strategy=given.strategy,
+            exit=given.exit,
+            check=check if given.exit is not None else None,
+            terms=given.terms,
+            bucket=given.bucket,
+            # A control is there to run its whole budget.
+            smaller=() if given.is_control else given.smaller,
+        )
         self._instruments.assigned(model.name, given.source, given.bucket)
         return Admitted(
             request=changed,

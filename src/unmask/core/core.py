@@ -1,6 +1,7 @@
 """One tick: schedule, run, update."""
 
 import logging
+from collections.abc import Iterator
 from collections.abc import Sequence as Items
 from dataclasses import replace
 from itertools import count
@@ -8,14 +9,19 @@ from typing import Protocol
 
 from unmask.clock import Clock
 from unmask.core.load import CoreLoad
-from unmask.errors import ContextLengthError, InvalidRequestError, QueueFullError
+from unmask.errors import ContextLengthError, DeadlineError, InvalidRequestError, QueueFullError
 from unmask.plan import PlanRunner, RowFailure, RowResult
 from unmask.sched.admission import pages_needed
 from unmask.sched.batcher import Batcher, Changes
 from unmask.sequence import Sequence, Submission
-from unmask.types import ExitReason, Mode, Outcome
+from unmask.service import QueueLoad
+from unmask.types import ExitReason, Mode, Outcome, StepBudget
 
 logger = logging.getLogger(__name__)
+
+MANY_LINES = 64
+QUEUES_EVERY_S = 0.1
+"""Where more than so many tenants wait, queues are looked through once in so many seconds and not every tick."""
 
 
 class Listener(Protocol):
@@ -43,6 +49,7 @@ class Core:
         self._clock = clock
         self._ids = count(1)
         self._open: dict[int, tuple[Sequence, Listener]] = {}
+        self._looked = clock.now()
         self.load = CoreLoad(at=clock.now())
 
     def submit(self, submission: Submission, listener: Listener) -> int:
@@ -50,13 +57,16 @@ class Core:
 
         Raises:
             InvalidRequestError: it has no prompt.
-            ContextLengthError: it could never fit into the page pool.
-            QueueFullError: too many wait already.
+            ContextLengthError: it could never fit into the pages that its class may have.
+            QueueFullError: too many of its class wait already.
+            DeadlineError: it would be answered too late, with every budget that it may have.
         """
         self._refuse_impossible(submission)
-        if self.batcher.waiting.is_full:
-            raise QueueFullError(f"{len(self.batcher.waiting)} requests wait already; try again later")
         now = self._clock.now()
+        waiting = self.batcher.waiting.waiting(submission.terms.name)
+        if self.batcher.waiting.is_full(submission.terms.name):
+            raise QueueFullError(f"{waiting} requests wait already; try again later")
+        submission = self._in_time(submission, now)
         sequence = Sequence(
             id=next(self._ids),
             submission=submission,
@@ -65,15 +75,15 @@ class Core:
             unfinished=submission.begun.unfinished,
         )
         self._open[sequence.id] = sequence, listener
-        self.batcher.waiting.push(sequence)
-        self.load = replace(self.load, at=now, waiting=len(self.batcher.waiting))
+        self.batcher.add(sequence)
+        self.load = replace(self.load, at=now, waiting=len(self.batcher.waiting), queues=self._queues(now))
         return sequence.id
 
     def abort(self, sequence_id: int) -> None:
         """Ask for an end; takes effect at the next tick. An ended or unknown id is left alone."""
         if sequence_id in self._open:
             sequence, _ = self._open[sequence_id]
-            sequence.abort_requested = True
+            self.batcher.abort(sequence)
 
     @property
     def is_idle(self) -> bool:
@@ -92,10 +102,13 @@ class Core:
         changes = Changes()
         plan = self.batcher.schedule(changes)
         if plan.rows:
+            started = self._clock.now()
             try:
                 results = self.engine.run(plan)
                 _log_failures(results)
                 self.batcher.update(plan, results, changes)
+                tokens = sum(row.tokens for row in plan.rows)
+                self.batcher.forecast.ticked(len(plan.rows), tokens, self._clock.now() - started)
             except Exception as error:  # one bad forward must not end the thread that serves everyone else
                 logger.exception("a forward of %d rows failed", len(plan.rows))
                 self.batcher.fail(plan, f"{type(error).__name__}: {error}", changes)
@@ -106,7 +119,7 @@ class Core:
     def fail_all(self, error: str) -> None:
         """End everything that waits or runs: there will be no further tick."""
         # Scheduler and pool stay as they are; nobody waits for them any more.
-        self.load = replace(self.load, at=self._clock.now(), running=0, waiting=0, pages_used=0)
+        self.load = replace(self.load, at=self._clock.now(), running=0, waiting=0, pages_used=0, queues=())
         for sequence, listener in self._open.values():
             if sequence.outcome is None:
                 sequence.outcome = Outcome.FAILED
@@ -129,6 +142,31 @@ class Core:
             steps=self.load.steps + steps,
             ticks=self.load.ticks + 1,
             busy_s=self.load.busy_s + now - began,
+            queues=self._queues(now),
+        )
+
+    def _queues(self, now: float) -> tuple[QueueLoad, ...]:
+        if self.batcher.waiting.lines <= MANY_LINES or now - self._looked >= QUEUES_EVERY_S:
+            self._looked = now
+            return self.batcher.queues()
+        return self.load.queues
+
+    def _in_time(self, submission: Submission, now: float) -> Submission:
+        """Return a submission with the largest budget that is answered within its class's deadline."""
+        deadline = submission.terms.deadline_s
+        if deadline is None:
+            return submission
+        left = deadline - (now - (now if submission.arrived is None else submission.arrived))
+        seconds = 0.0
+        for possible in (submission, *smaller_ones(submission)):
+            predicted = self.batcher.forecast.seconds(possible, self.batcher.accounts)
+            if predicted is None or predicted <= left:
+                return possible
+            seconds = predicted
+        raise DeadlineError(
+            f"the request would be answered in about {seconds:.1f} s, and {submission.terms.name or 'its'} requests "
+            f"have {left:.1f} s; try again later, or choose another service class",
+            retry_after_s=seconds - left,
         )
 
     def _tell(self, changes: Changes) -> None:
@@ -149,12 +187,23 @@ class Core:
         if not submission.prompt:
             raise InvalidRequestError("messages", "no tokens", "at least one token", "Send some text.")
         settings = self.batcher.settings
-        if pages_needed(submission, settings.page_size) > settings.pages:
-            prompt, room = len(submission.prompt), settings.pages * settings.page_size
+        pages = settings.most_pages(submission.terms.name)
+        if pages_needed(submission, settings.page_size) > pages:
+            prompt, room = len(submission.prompt), pages * settings.page_size
             # A canvas takes its whole length whether or not all of it may become output.
             length = 1 if submission.mode is Mode.AUTOREGRESSIVE else submission.canvas_length
             fitting = prompt + max(0, room - prompt) // length * length
             raise ContextLengthError(prompt, submission.max_tokens, min(fitting, room))
+
+
+def smaller_ones(submission: Submission) -> Iterator[Submission]:
+    """Yield a submission with each of the smaller budgets that it may have, largest first."""
+    total = submission.budget.max_total_steps
+    assert total is not None, "a submission carries a total"
+    for entry in submission.smaller:
+        steps = min(entry.max_steps, submission.budget.max_steps)
+        budget = StepBudget(max_steps=steps, max_total_steps=min(total, steps * submission.max_canvases))
+        yield replace(submission, budget=budget, bucket=entry.bucket, smaller=())
 
 
 def _log_failures(results: Items[RowResult]) -> None:

@@ -37,12 +37,11 @@ class Engine:
     @torch.inference_mode()
     def run(self, plan: Plan) -> tuple[RowResult, ...]:
         """Run one forward and let each row's strategy act on it; one result per row of the plan."""
-        logits = self.runner.forward(plan.rows + plan.idle)
+        logits = self.runner.forward(plan.rows)
         tasks = [row.task for row in plan.rows if row.task is not None]
         if not tasks:
             return (None,) * len(plan.rows)
         draws = [_draw(task) for task in tasks]
-        logits = logits[: sum(draw.length for draw in draws)]
         logits[:, self.adapter.forbidden] = -INFINITY
         signals = observe(logits, draws, self._needs(tasks))
         parts = logits.split([draw.length for draw in draws])

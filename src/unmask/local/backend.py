@@ -21,7 +21,7 @@ from unmask.backend import (
     last_generation,
 )
 from unmask.core.front import Front, Kind
-from unmask.errors import UnknownModelError
+from unmask.errors import NoCapacityError, UnknownModelError
 from unmask.local.limits import check_draft_tokens, check_text_length, make_submission
 from unmask.local.model import ServedModel
 from unmask.local.output import Output
@@ -62,6 +62,8 @@ class LocalBackend:
     async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         """Run a request and yield its events."""
         model = self._model(request.model)
+        if self._state(request.model) is EngineState.STUCK:
+            raise NoCapacityError(f"{self._problem(request.model)}; send the request to another server")
         if request.draft is not None:
             check_draft_tokens(request.draft, model.tokenizer.size)
         check_text_length(request, model.info, model.tokenizer.longest)

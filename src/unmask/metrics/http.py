@@ -82,7 +82,9 @@ class HttpInstruments:
             open_requests
         )
         Gauge(
-            "unmask_requests_open_limit", "Generations that may run or wait; one more is refused.", registry=registry
+            "unmask_requests_open_limit",
+            "Generations of one service class that may run or wait; one more is refused.",
+            registry=registry,
         ).set(limit)
         Gauge(
             "unmask_draining", "1 once the server shuts down and takes nothing new, else 0.", registry=registry

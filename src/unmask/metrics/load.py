@@ -1,12 +1,18 @@
 """What the engines have to do, asked for when somebody looks."""
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from unmask.backend import EngineState, ModelLoad
+from unmask.service import QueueLoad
 
+QUEUE_LABELS = ("model", "service_class", "bucket")
+NONE = "none"
+"""Label of requests under no policy, and of those without a bucket."""
+Family = TypeVar("Family", GaugeMetricFamily, CounterMetricFamily)
 Gauges = tuple[tuple[str, str, Callable[[ModelLoad], float]], ...]
 
 GAUGES: Gauges = (
@@ -35,6 +41,23 @@ COUNTERS: Gauges = (
     ),
     ("unmask_engine_ticks_total", "Turns of the engine loop.", lambda load: load.ticks),
     ("unmask_engine_busy_seconds_total", "Time the engine spent in ticks.", lambda load: load.busy_s),
+)
+QUEUES: tuple[tuple[str, str, Callable[[QueueLoad], float]], ...] = (
+    ("unmask_queue_length", "Generations that wait, by service class and bucket.", lambda queue: queue.waiting),
+    (
+        "unmask_queue_oldest_time_seconds",
+        "How long the generation that has waited longest has been there.",
+        lambda queue: queue.oldest_s,
+    ),
+    (
+        "unmask_queue_behind",
+        "1 while that is longer than its class's deadline, or than the queue's patience, else 0.",
+        lambda queue: queue.is_behind,
+    ),
+)
+QUEUE_COUNTERS: tuple[tuple[str, str, Callable[[QueueLoad], float]], ...] = (
+    ("unmask_queue_admitted_total", "Generations that were given a place in a batch.", lambda queue: queue.admitted),
+    ("unmask_queue_waited_time_seconds_total", "Time that these waited, all together.", lambda queue: queue.waited_s),
 )
 VLLM: tuple[tuple[str, str, Callable[[Iterable[ModelLoad]], float]], ...] = (
     (
@@ -81,5 +104,18 @@ class LoadCollector:
             for load in loads:
                 counter.add_metric((load.model,), value(load))
             yield counter
+        for name, meaning, of_queue in QUEUES:
+            yield _by_queue(GaugeMetricFamily(name, meaning, labels=QUEUE_LABELS), loads, of_queue)
+        for name, meaning, of_queue in QUEUE_COUNTERS:
+            yield _by_queue(CounterMetricFamily(name, meaning, labels=QUEUE_LABELS), loads, of_queue)
         for name, meaning, total in VLLM:
             yield GaugeMetricFamily(name, meaning, value=total(loads))
+
+
+def _by_queue(family: Family, loads: Iterable[ModelLoad], value: Callable[[QueueLoad], float]) -> Family:
+    """Add a series for every queue; classes are those of approved policies, so no caller can add any."""
+    for load in loads:
+        for queue in load.queues:
+            labels = (load.model, queue.service_class or NONE, queue.bucket or NONE)
+            family.add_metric(labels, value(queue))
+    return family

@@ -1,21 +1,26 @@
-"""Continuous batching at step granularity: who runs in the next tick, and what became of the last."""
+"""Who runs in the next tick, and what became of the last."""
 
 from collections.abc import Sequence as Items
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from unmask.clock import Clock
 from unmask.plan import CanvasResult, Plan, Row, RowFailure, RowResult
-from unmask.sched.admission import admit
+from unmask.sched.accounts import Accounts
+from unmask.sched.admission import admit, fill_step, room_for
+from unmask.sched.aligned import batch_of, stage_due
 from unmask.sched.ending import TokenBytes, Writer
 from unmask.sched.exits import with_exit
-from unmask.sched.lockstep import Lockstep
+from unmask.sched.forecast import Forecast
 from unmask.sched.pages import PagePool
 from unmask.sched.prefix import PrefixCache
 from unmask.sched.progress import apply_append, apply_result
 from unmask.sched.queue import WaitingQueue
 from unmask.sched.rows import make_row
 from unmask.sched.settings import SchedSettings
+from unmask.sched.turn import turn_of
 from unmask.sequence import Sequence
+from unmask.service import Batching, QueueLoad
 from unmask.types import ExitReason, Outcome
 
 
@@ -43,12 +48,12 @@ class Batcher:
     ) -> None:
         self.settings = settings
         self.pool = PagePool(settings.pages)
-        self.waiting = WaitingQueue(queue_limit)
+        self.accounts = Accounts()
+        self.forecast = Forecast(settings)
+        self.waiting = WaitingQueue(queue_limit, settings.patience_s)
         self.running: dict[int, Sequence] = {}
-        # Rows that lockstep computes for nothing write over pages whose sequence may have ended.
-        shared = settings.prefix_cache and not settings.lockstep
-        self._cache = PrefixCache(self.pool, settings.page_size, enabled=shared)
-        self._lockstep = Lockstep() if settings.lockstep else None
+        self._aborting: list[Sequence] = []
+        self._cache = PrefixCache(self.pool, settings.page_size, enabled=settings.prefix_cache)
         self._mask = mask
         self._writer = Writer(end=end, token_bytes=token_bytes)
         self._clock = clock
@@ -58,24 +63,41 @@ class Batcher:
         """Whether nothing runs and nothing waits."""
         return not self.running and not len(self.waiting)
 
+    def add(self, sequence: Sequence) -> None:
+        """Let a sequence wait for its turn."""
+        self.accounts.arrive(sequence)
+        self.waiting.push(sequence)
+
+    def abort(self, sequence: Sequence) -> None:
+        """Ask for the end of a sequence; the next tick lets go of it."""
+        if not sequence.abort_requested:
+            sequence.abort_requested = True
+            self._aborting.append(sequence)
+
+    def queues(self) -> tuple[QueueLoad, ...]:
+        """Return what waits, by class and bucket."""
+        return self.waiting.loads(self._clock.now(), self.accounts)
+
     def schedule(self, changes: Changes) -> Plan:
         """Drop aborted sequences, admit waiting ones, and return the rows of the next forward."""
         self._drop_aborted(changes)
         self._admit()
         left = self.settings.prefill_tokens
         rows: list[Row] = []
+        tokens = 0
         for sequence in self._due():
             row = make_row(sequence, self.settings, left, self._mask)
             if row is not None:
                 rows.append(row)
                 left -= len(row.append) if not sequence.output else 0
-        return Plan(rows=tuple(rows), idle=() if self._lockstep is None else self._lockstep.idle_rows(rows))
+                tokens += row.tokens
+                self.accounts.charge(sequence, row.tokens)
+        self.accounts.accrue(tokens)
+        return Plan(rows=tuple(rows))
 
     def update(self, plan: Plan, results: Items[RowResult], changes: Changes) -> None:
         """Write the results of a forward into its sequences and let go of those that ended."""
         settled = [self._settled(row, result) for row, result in zip(plan.rows, results, strict=True)]
-        if self._lockstep is not None:
-            self._lockstep.observe(plan.rows, settled)
         for row, result in zip(plan.rows, settled, strict=True):
             sequence = self.running[row.sequence]
             if isinstance(result, RowFailure):
@@ -106,15 +128,22 @@ class Batcher:
         return with_exit(self.running[row.sequence], result, self._writer)
 
     def _due(self) -> list[Sequence]:
-        """Return the sequences that get a row: all that run, unless they run in lockstep."""
+        """Return the sequences that may get a row."""
         running = self.running.values()
-        return list(running) if self._lockstep is None else self._lockstep.due(running)
+        match self.settings.batching:
+            case Batching.STEP:
+                return turn_of(running, self.accounts, self.settings)
+            case Batching.ALIGNED:
+                return stage_due(running)
+            case _:
+                assert_never(self.settings.batching)
 
     def _drop_aborted(self, changes: Changes) -> None:
-        for sequence in self.waiting.remove_aborted():
-            self._abort(sequence, changes)
-        for sequence in [sequence for sequence in self.running.values() if sequence.abort_requested]:
-            self._abort(sequence, changes)
+        asked, self._aborting = self._aborting, []
+        self.waiting.remove(sequence for sequence in asked if sequence.started is None)
+        for sequence in asked:
+            if sequence.outcome is None:
+                self._abort(sequence, changes)
 
     def _abort(self, sequence: Sequence, changes: Changes) -> None:
         sequence.outcome = Outcome.ABORTED
@@ -128,17 +157,37 @@ class Batcher:
         self._let_go(sequence, changes)
 
     def _admit(self) -> None:
-        if self._lockstep is not None:
-            if self.running:
-                return
-            self._lockstep.start_batch()
-        while len(self.running) < self.settings.max_rows and (sequence := self.waiting.front()) is not None:
-            if not admit(sequence, self.pool, self._cache, self.settings.page_size, self._clock.now()):
-                return
-            self.running[self.waiting.pop().id] = sequence
+        match self.settings.batching:
+            case Batching.STEP:
+                fill_step(self.waiting, self.accounts, self.settings, self._start)
+            case Batching.ALIGNED:
+                if self.running:
+                    return
+                rows, now = self.settings.max_rows, self._clock.now()
+                overdue = now - self.settings.fill_wait_s
+                for sequence in batch_of(self.waiting, self.accounts, rows=rows, overdue=overdue):
+                    if not self._start(sequence, None) or len(self.running) >= rows:
+                        return
+            case _:
+                assert_never(self.settings.batching)
+
+    def _start(self, sequence: Sequence, own: int | None) -> bool:
+        """Give a waiting sequence its pages, of ``own`` or of all that its class may have, and let it run."""
+        account, size, now = self.accounts.of(sequence), self.settings.page_size, self._clock.now()
+        room = room_for(account, self.accounts, self.settings, self.pool.available)
+        if not admit(sequence, self.pool, self._cache, size, now, room=room if own is None else min(room, own)):
+            return False
+        self.waiting.take(sequence, now)
+        self.accounts.begin(sequence)
+        self.running[sequence.id] = sequence
+        return True
 
     def _let_go(self, sequence: Sequence, changes: Changes) -> None:
         """Return the pages of a sequence that has its outcome."""
+        owed = sequence.owed
+        self.accounts.leave(sequence, pages=len(sequence.pages))
+        if sequence.outcome is Outcome.COMPLETED:
+            self.forecast.ended(sequence, owed)
         self.pool.release(sequence.pages)
         sequence.pages = []
         sequence.canvas = None

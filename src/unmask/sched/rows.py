@@ -1,5 +1,7 @@
 """Turns a running sequence into its row of the next forward."""
 
+from typing import NamedTuple
+
 from unmask.plan import CanvasTask, DecodeTask, Row
 from unmask.sched.exits import rule_of, wanted_signals
 from unmask.sched.settings import SchedSettings
@@ -7,28 +9,66 @@ from unmask.sequence import Canvas, Sequence
 from unmask.types import Mode
 
 
+class RowSize(NamedTuple):
+    """Tokens that a row appends, of these those of a prompt, and those of its canvas."""
+
+    appended: int
+    prompt: int
+    canvas: int
+
+    @property
+    def tokens(self) -> int:
+        """All of them; a decoding row counts the token it is given."""
+        return self.appended + self.canvas
+
+
+def row_size(sequence: Sequence, settings: SchedSettings, prefill_left: int) -> RowSize | None:
+    """Return how large a sequence's next row is; nothing when it has to pause.
+
+    ``prefill_left`` is how many more prompt tokens this tick may append.
+    """
+    count = _appended(sequence, settings, prefill_left)
+    if count is None:
+        return None
+    prompt = 0 if sequence.output else count
+    has_canvas = _has_task(sequence, settings, count) and sequence.submission.mode is Mode.DIFFUSION
+    if not has_canvas:
+        return RowSize(count, prompt, 0)
+    return RowSize(count, prompt, _next_length(sequence) if sequence.canvas is None else len(sequence.canvas.tokens))
+
+
 def make_row(sequence: Sequence, settings: SchedSettings, prefill_left: int, mask: int) -> Row | None:
     """Return the row of a sequence, opening its next canvas where one starts; nothing when it has to pause.
 
     ``prefill_left`` is how many more prompt tokens this tick may append.
     """
-    in_prompt = not sequence.output
-    count = len(sequence.pending)
-    if in_prompt and settings.chunked_prefill and count:
-        count = _chunk(sequence.committed, count, settings, prefill_left)
-        if count == 0:
-            return None
-    if count < len(sequence.pending):
+    count = _appended(sequence, settings, prefill_left)
+    if count is None:
+        return None
+    if not _has_task(sequence, settings, count):
         return _row(sequence, count, None)
     if sequence.submission.mode is Mode.AUTOREGRESSIVE:
         return _row(sequence, count, _decode_task(sequence))
-    fused = settings.fused_prefill if in_prompt else settings.fused_commit
-    if count and not fused:
-        return _row(sequence, count, None)
     if sequence.canvas is None:
         sequence.canvas = open_canvas(sequence, mask)
         sequence.canvases += 1
     return _row(sequence, count, _canvas_task(sequence, sequence.canvas, mask))
+
+
+def _appended(sequence: Sequence, settings: SchedSettings, prefill_left: int) -> int | None:
+    """Return how many tokens the next row appends; nothing where a prompt has to pause."""
+    count = len(sequence.pending)
+    if sequence.output or not settings.chunked_prefill or not count:
+        return count
+    return _chunk(sequence.committed, count, settings, prefill_left) or None
+
+
+def _has_task(sequence: Sequence, settings: SchedSettings, appended: int) -> bool:
+    """Tell whether the row that appends so much also takes a step."""
+    if appended < len(sequence.pending):
+        return False
+    is_fused = settings.fused_commit if sequence.output else settings.fused_prefill
+    return not appended or is_fused or sequence.submission.mode is Mode.AUTOREGRESSIVE
 
 
 def _chunk(start: int, count: int, settings: SchedSettings, prefill_left: int) -> int:
@@ -56,7 +96,7 @@ def open_canvas(sequence: Sequence, mask: int) -> Canvas:
     """Return the next canvas: masks, or the request's draft if it is the first."""
     submission = sequence.submission
     done = len(sequence.output)
-    length = min(submission.canvas_length, submission.context_length - len(submission.prompt) - done)
+    length = _next_length(sequence)
     tokens: tuple[int, ...] = (mask,) * length
     frozen: frozenset[int] = frozenset()
     if submission.draft is not None and not done:
@@ -69,6 +109,11 @@ def open_canvas(sequence: Sequence, mask: int) -> Canvas:
         max_steps=min(submission.budget.max_steps, sequence.steps_left),
         frozen=frozen,
     )
+
+
+def _next_length(sequence: Sequence) -> int:
+    submission = sequence.submission
+    return min(submission.canvas_length, submission.context_length - len(submission.prompt) - len(sequence.output))
 
 
 def _decode_task(sequence: Sequence) -> DecodeTask:

@@ -20,11 +20,15 @@ from unmask.backend import (
     last_generation,
 )
 from unmask.errors import DrainingError
+from unmask.service import QueueLoad
 from unmask.testing.builders import make_generation, make_model, make_usage
 from unmask.types import ExitAction, ExitReason
 
 STEPS = 4
 PAGES = 64
+IDLE_QUEUE = QueueLoad(
+    service_class="", bucket=None, waiting=0, oldest_s=0.0, patience_s=60.0, admitted=0, waited_s=0.0
+)
 
 
 class FakeBackend:
@@ -37,6 +41,7 @@ class FakeBackend:
         generation: returned as it is in place of an answer.
         problems: what it says keeps it from serving.
         state: what it says of its engines.
+        queues: what it says of each model's queues.
         step_s: seconds of real time that a step takes.
         gate: what every request waits for before its last step.
         exit: where it says that the exit rule of a request was met, of requests that have one; a text of its own
@@ -52,6 +57,7 @@ class FakeBackend:
         generation: Generation | None = None,
         problems: tuple[str, ...] = (),
         state: EngineState = EngineState.RUNNING,
+        queues: tuple[QueueLoad, ...] = (IDLE_QUEUE,),
         step_s: float = 0.0,
         gate: asyncio.Event | None = None,
         exit: ExitRecord | Callable[[Request], ExitRecord | None] | None = None,  # noqa: A002 - as in `Generation`
@@ -62,6 +68,7 @@ class FakeBackend:
         self._generation = generation
         self._problems = problems
         self._state = state
+        self._queues = queues
         self._step_s = step_s
         self._gate = gate
         self._exit = exit
@@ -128,6 +135,7 @@ class FakeBackend:
             steps=steps,
             ticks=steps,
             busy_s=steps * self._step_s,
+            queues=self._queues,
         )
 
     async def _events(self, request: Request) -> AsyncGenerator[Event, None]:
