@@ -34,6 +34,7 @@ def save_exit_picture(found: TunedExit, exits: ExitSet, path: Path) -> None:
     right.set_ylabel("misjudged share of exits (line up to its bound)")
     limit = exits.search.misjudgement_limit
     right.axhline(limit, color=RED, linewidth=1, linestyle="--")
+    right.set_ylim(top=max(right.get_ylim()[1], 1.2 * limit))
     right.annotate(f"limit {limit:.1%}", (0.01, limit), xycoords=("axes fraction", "data"), color=RED, fontsize=8)
     figure.suptitle(_headline(found), x=0.01, ha="left", fontsize=12, fontweight="bold")
     figure.supxlabel(
@@ -82,7 +83,7 @@ def _draw(axes: "Axes", found: TunedExit, height: Height, *, rules_only: bool) -
         )
     axes.set_ylim(bottom=-0.002)
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(lambda value, _: f"{value:.0%}" if value >= 0 else "")
+        axis.set_major_formatter(lambda value, _: f"{100 * value:.3g}%" if value >= 0 else "")
     axes.grid(visible=True, color="#e5e5e5", linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
 
