@@ -236,7 +236,7 @@ def test_json_is_one_object() -> None:
     assert record["text"] == SUM
     assert record["in_domain"] is True
     assert record["usage"]["steps_used"] == 4
-    assert record["check"] == {"by": "verifier", "passed": True, "reason": "", "failure": None}
+    assert record["check"] == {"by": "verifier", "passed": True, "reason": "", "failure": None, "span": None}
     assert ended.err.count("canvas 1 step") == 4
 
 

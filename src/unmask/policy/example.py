@@ -106,7 +106,7 @@ def _example() -> Policy:
                 floor=2,
                 default=8,
                 ceiling=32,
-                strategy=StrategyChoice(name=StrategyName.FINALITY, threshold=0.95),
+                strategy=StrategyChoice(name=StrategyName.FINALITY, threshold=0.95, window=8),
                 finality=_DIGEST,
                 exit=observed,
                 alpha=0.01,
