@@ -24,6 +24,7 @@ from unmask.types import (
     StepTrace,
     StrategyChoice,
 )
+from unmask.work import NO_GROWTH, EngineWork, Growth
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +72,10 @@ class ModelLoad:
         ticks: turns of the engine loop.
         busy_s: seconds spent in ticks.
         queues: what waits, by service class and bucket.
+        work: its forwards.
+        useful_tokens: of the tokens forwarded those that completed requests were made of: prompts, commits, and of
+            every step the positions that became output.
+        growth: what these held, by length.
     """
 
     model: str
@@ -85,6 +90,9 @@ class ModelLoad:
     ticks: int
     busy_s: float
     queues: tuple[QueueLoad, ...] = ()
+    work: EngineWork = EngineWork()
+    useful_tokens: int = 0
+    growth: Growth = NO_GROWTH
 
     @property
     def kv_usage(self) -> float:

@@ -119,6 +119,9 @@ class LocalBackend:
             ticks=load.ticks,
             busy_s=load.busy_s,
             queues=load.queues,
+            work=load.work,
+            useful_tokens=load.useful_tokens,
+            growth=load.growth,
         )
 
     def _model(self, name: str) -> ServedModel:
