@@ -17,6 +17,7 @@ class Answer:
 
     Attributes:
         verified: told what the verifiers say of each choice.
+        decided: told of each choice, where anybody wants to know.
     """
 
     id: str
@@ -24,11 +25,14 @@ class Answer:
     call: Call
     shape: AnswerShape
     verified: Callable[[Verification], None]
+    decided: Callable[[FinishedChoice], None] | None = None
 
     def finish(self, answered: Answered) -> FinishedChoice:
         """Return a choice that is decided, once: what its verifiers say is counted."""
         choice = FinishedChoice(answered=answered)
         self.verified(choice.verify)
+        if self.decided is not None:
+            self.decided(choice)
         return choice
 
     def writers(self) -> tuple[ChoiceWriter, ...]:

@@ -46,6 +46,7 @@ from unmask.api.responses import error_response
 from unmask.api.running import Running
 from unmask.api.tenant import ShowsTenants, add_tenant
 from unmask.api.text_choice import TEXT_SHAPE
+from unmask.api.traced import Traced
 from unmask.backend import Backend, ModelInfo
 from unmask.clock import SystemClock
 from unmask.config import Settings
@@ -54,6 +55,8 @@ from unmask.control.parts import ControlParts
 from unmask.errors import UnmaskError
 from unmask.metrics.control import PolicyCollector
 from unmask.metrics.measured import MeasuredBackend
+from unmask.metrics.traced import TracedBackend
+from unmask.metrics.tracing import Tracing
 
 SEED_BITS = 63
 
@@ -98,6 +101,7 @@ def create_app(
     keys: KeyDesk | None = None,
     registry: CollectorRegistry | None = None,
     pace: StreamPace | None = None,
+    tracing: Tracing | None = None,
 ) -> FastAPI:
     """Build the application; it holds no state beyond its arguments and what it has counted.
 
@@ -110,9 +114,11 @@ def create_app(
         keys: tells who makes a request; without them no key is asked for, and web pages are kept off instead.
         registry: where the metrics go; by default one of the application's own.
         pace: how long streams may be silent, or wait for a reader.
+        tracing: where spans of requests go; by default there are none.
     """
     meters = make_meters(backend, running, registry or CollectorRegistry())
-    measured = MeasuredBackend(backend, meters.generations, chance.clock)
+    served = backend if tracing is None else TracedBackend(backend, tracing)
+    measured = MeasuredBackend(served, meters.generations, chance.clock)
     tiers = dict(pair.split("=", maxsplit=1) for pair in settings.tiers)
     control = Controller(parts or ControlParts(), meters.control, now=chance.now, new_id=chance.new_id, tiers=tiers)
     PolicyCollector(meters.registry, lambda: control.policy_names(backend.models()))
@@ -133,6 +139,8 @@ def create_app(
         app.add_middleware(Authentication, authenticator=keys, open_paths=OPEN_PATHS)
     app.add_middleware(RequestIds, new_id=chance.new_id)
     # The one added last is the outermost: what those within it answer is counted as well.
+    if tracing is not None:
+        app.add_middleware(Traced, tracing=tracing)
     app.add_middleware(Measured, instruments=meters.http, clock=chance.clock)
     app.add_middleware(HeadAsGet)
     app.add_exception_handler(UnmaskError, _answer_error)

@@ -22,6 +22,7 @@ from unmask.api.running import Running
 from unmask.api.serving import Serving
 from unmask.api.shape import AnswerShape
 from unmask.api.stopwatch import Stopwatch
+from unmask.api.traced import SPAN, CallTrace
 from unmask.backend import Backend
 from unmask.control.answered import Answered
 from unmask.control.controller import Controller
@@ -70,12 +71,14 @@ class GenerateEndpoint:
             request_id=state["request_id"],
             stopwatch=stopwatch,
         )
+        answer_id = f"{self.shape.id_prefix}{self.chance.new_id()}"
         answer = Answer(
-            id=f"{self.shape.id_prefix}{self.chance.new_id()}",
+            id=answer_id,
             created=int(self.chance.now()),
             call=call,
             shape=self.shape,
             verified=partial(self.instruments.verified, call.model.name),
+            decided=CallTrace(state[SPAN], call, answer_id).decided if SPAN in state else None,
         )
         if call.delivery is not Delivery.WHOLE:
             return EventStream(serving, answer, self.pace)

@@ -15,11 +15,13 @@ from unmask.app.control import control_parts, record_folder
 from unmask.app.files import make_room
 from unmask.app.keys import opened_authenticator
 from unmask.app.server import DrainingServer
+from unmask.app.tracing import opened_tracing
 from unmask.backend import Backend
 from unmask.config import Settings
 from unmask.config.rules import is_loopback
 from unmask.config.settings import KeyMode
 from unmask.errors import ConfigError
+from unmask.metrics.tracing import Tracing
 from unmask.policy.folders import open_store
 from unmask.tenants.authenticator import Authenticator
 from unmask.text.tokenizer import packaged_tokenizer
@@ -45,9 +47,10 @@ def serve(settings: Settings, make_backend: Callable[[Settings], Backend], conso
     with (
         listen(settings) as listener,
         opened_authenticator(settings, os.environ) as authenticator,
+        opened_tracing(settings) as tracing,
         asyncio.Runner(loop_factory=_fast_loop()) as runner,
     ):
-        return runner.run(_serve(settings, make_backend, console, listener, authenticator))
+        return runner.run(_serve(settings, make_backend, console, listener, authenticator, tracing))
 
 
 def listen(settings: Settings) -> socket.socket:
@@ -81,6 +84,7 @@ async def _serve(
     console: Console,
     listener: socket.socket,
     authenticator: Authenticator | None,
+    tracing: Tracing | None,
 ) -> int:
     backend = make_backend(settings)
     running = Running(settings.max_rows * len(backend.models()) + settings.queue_limit)
@@ -93,7 +97,7 @@ async def _serve(
         count_tokens=tokenizer.chat_length,
         max_tokens=backend.models()[0].default_max_tokens,
     )
-    app = create_app(backend, settings, running, chance, parts=parts, keys=authenticator)
+    app = create_app(backend, settings, running, chance, parts=parts, keys=authenticator, tracing=tracing)
     server = DrainingServer(
         app,
         backend,

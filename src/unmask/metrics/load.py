@@ -58,8 +58,10 @@ COUNTERS: Gauges = (
     ),
     (
         "unmask_engine_useful_tokens_total",
-        "Of these tokens those that completed generations were made of: prompts, commits, and of every step the "
-        "positions that became output; counted at a generation's end.",
+        (
+            "Of these tokens those that completed generations were made of: prompts, commits, and of every step the "
+            "positions that became output; counted at a generation's end."
+        ),
         lambda load: load.useful_tokens,
     ),
 )

@@ -11,8 +11,8 @@ from unmask.sched.admission import admit, fill_step, room_for
 from unmask.sched.aligned import batch_of, stage_due
 from unmask.sched.ending import TokenBytes, Writer
 from unmask.sched.exits import with_exit
-from unmask.sched.made import Made
 from unmask.sched.forecast import Forecast
+from unmask.sched.made import Made
 from unmask.sched.pages import PagePool
 from unmask.sched.prefix import PrefixCache
 from unmask.sched.progress import apply_append, apply_result
