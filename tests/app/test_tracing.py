@@ -78,9 +78,12 @@ def test_missing_library_is_said_with_its_extra(monkeypatch: pytest.MonkeyPatch)
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ConfigError, match=r"opentelemetry\.sdk is not installed.*\[otel\]") as raised:
-        with opened_tracing(Settings(otlp_endpoint="http://127.0.0.1:1")):
-            pass
+    settings = Settings(otlp_endpoint="http://127.0.0.1:1")
+    with (
+        pytest.raises(ConfigError, match=r"opentelemetry\.sdk is not installed.*\[otel\]") as raised,
+        opened_tracing(settings),
+    ):
+        pass
     assert raised.value.param == "otlp_endpoint"
 
 

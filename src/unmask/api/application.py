@@ -91,7 +91,7 @@ def system_chance() -> Chance:
     )
 
 
-def create_app(
+def create_app(  # noqa: PLR0913 - each is a part that the composition root chooses
     backend: Backend,
     settings: Settings,
     running: Running,
