@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.api.client import CHAT, client_of, make_app
@@ -92,7 +91,7 @@ async def test_both_servers_say_the_same() -> None:
     answers = []
     for app in (passthrough(), make_app(InstantBackend())):
         async with client_of(app) as client:
-            response: httpx.Response = await client.post(CHAT, json=BODY)
+            response = await client.post(CHAT, json=BODY)
             assert response.status_code == 200
             answers.append(response.json())
     bare, ours = answers

@@ -10,6 +10,7 @@ from unmask.bench.http_load import Callers, Load, Place, http_request
 from unmask.clock import SystemClock
 from unmask.errors import UnmaskError
 from unmask.testing.fake_backend import FakeBackend
+from unmask.testing.waiting import until
 
 BYTES = b'{"model": "tiny", "messages": [{"role": "user", "content": "add 1 + 1"}]}'
 
@@ -22,8 +23,7 @@ def callers_of(site: Site, body: bytes = BYTES) -> Callers:
 
 async def test_so_many_ask_at_once_and_each_is_answered() -> None:
     """No more connections than callers, and every request is measured."""
-    gate, backend = asyncio.Event(), FakeBackend()
-    gate.set()
+    backend = FakeBackend()
     async with open_site(backend) as site:
         callers = callers_of(site)
         load = await callers.at_once(4, 30)
@@ -41,9 +41,7 @@ async def test_requests_at_a_rate_do_not_wait_for_answers() -> None:
     async with open_site(backend) as site:
         callers = callers_of(site)
         task = asyncio.create_task(callers.at_rate(1_000.0, 8, Random(0)))
-        async with asyncio.timeout(10):
-            while len(backend.requests) < 8:
-                await asyncio.sleep(0.001)
+        await until(lambda: len(backend.requests) == 8)
         gate.set()
         load = await task
         callers.close()
@@ -67,9 +65,7 @@ async def test_a_server_that_hangs_up_ends_the_bench() -> None:
     async with open_site(backend, drain_s=0.0) as site:
         callers = callers_of(site)
         task = asyncio.create_task(callers.at_once(1, 1))
-        async with asyncio.timeout(10):
-            while not backend.requests:
-                await asyncio.sleep(0.001)
+        await until(lambda: bool(backend.requests))
         for caller in callers._all:
             caller.close()
         with pytest.raises(UnmaskError, match="closed"):
