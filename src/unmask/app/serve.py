@@ -48,7 +48,7 @@ def serve(settings: Settings, make_backend: Callable[[Settings], Backend], conso
         listen(settings) as listener,
         opened_authenticator(settings, os.environ) as authenticator,
         opened_tracing(settings) as tracing,
-        asyncio.Runner(loop_factory=_fast_loop()) as runner,
+        asyncio.Runner(loop_factory=fast_loop()) as runner,
     ):
         return runner.run(_serve(settings, make_backend, console, listener, authenticator, tracing))
 
@@ -117,7 +117,8 @@ async def _serve(
             parts.book.close()
 
 
-def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+def fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Return what makes the fastest event loop there is here; nothing where that is asyncio's own."""
     try:
         import uvloop
     except ModuleNotFoundError:

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from unmask.app.serve import fast_loop
 from unmask.bench.bench import Bench
 from unmask.bench.gateway_server import CHAT, LEDGER_FILE, GatewayArm
 from unmask.bench.http_load import Callers, Place, http_request
@@ -77,7 +78,8 @@ def run_gateway_bench(bench: Bench, *, seed: int, quick: bool, progress: Progres
     with TemporaryDirectory(prefix="unmask-bench-") as folder:
         with ExitStack() as stack:
             arms = [stack.enter_context(_serving(name, Path(folder) / name)) for name in GatewayArm]
-            asyncio.run(_measure(arms, bench.clock, Random(seed), rounds, requests, progress))
+            with asyncio.Runner(loop_factory=fast_loop()) as runner:
+                runner.run(_measure(arms, bench.clock, Random(seed), rounds, requests, progress))
         # Once the servers have stopped and written all they had.
         has_ledger = all(_booked(arm) for arm in arms if arm.name is GatewayArm.LEDGER)
     return _report(bench, arms, has_ledger=has_ledger, seed=seed, quick=quick)

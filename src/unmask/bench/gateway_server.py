@@ -14,7 +14,7 @@ import uvicorn
 from fastapi import FastAPI
 from rich.console import Console
 
-from unmask.app.serve import listen, serve, url_of
+from unmask.app.serve import fast_loop, listen, serve, url_of
 from unmask.backend import Request
 from unmask.bench.instant_backend import InstantBackend
 from unmask.config import Settings
@@ -79,8 +79,9 @@ def main(arguments: list[str]) -> int:
         return serve(settings, lambda _: InstantBackend(), Console(soft_wrap=True))
     with listen(settings) as listener:
         print(f"listens on {url_of(listener)}", flush=True)
-        server = uvicorn.Server(uvicorn.Config(passthrough(), log_config=None, access_log=False, loop="uvloop"))
-        asyncio.Runner(loop_factory=server.config.get_loop_factory()).run(server.serve(sockets=[listener]))
+        server = uvicorn.Server(uvicorn.Config(passthrough(), log_config=None, access_log=False))
+        with asyncio.Runner(loop_factory=fast_loop()) as runner:
+            runner.run(server.serve(sockets=[listener]))
     return 0
 
 

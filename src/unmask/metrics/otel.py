@@ -16,6 +16,8 @@ from unmask.metrics.identity import installed_version
 from unmask.metrics.tracing import Attributes, Span
 
 SERVICE = "unmask"
+SEND_S = 3.0
+"""Seconds that a collector has to take some spans; so long may also the end of a server take."""
 PATH = "/v1/traces"
 """Where a collector takes traces, behind its address."""
 
@@ -82,5 +84,5 @@ def open_otel_tracing(endpoint: str, share: float) -> OtelTracing:
     What the collector does not take is dropped. Headers that it asks for are those of ``OTEL_EXPORTER_OTLP_HEADERS``,
     which is read here by the exporter.
     """
-    exporter = OTLPSpanExporter(endpoint=endpoint.rstrip("/") + PATH)
+    exporter = OTLPSpanExporter(endpoint=endpoint.rstrip("/") + PATH, timeout=SEND_S)
     return OtelTracing(BatchSpanProcessor(exporter), share)
