@@ -11,7 +11,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
-from opentelemetry.trace import SpanKind, StatusCode
+from opentelemetry.trace import SpanContext, SpanKind, StatusCode
 
 from tests.api.client import CHAT, COMPLETIONS, chat_body, client_of, completion_body, make_app
 from tests.api.raw_client import RawClient
@@ -54,6 +54,13 @@ class Site:
     def generations(self) -> list[ReadableSpan]:
         """The spans of generations."""
         return [span for span in self.spans if span.name == "generate"]
+
+
+def place(span: ReadableSpan) -> SpanContext:
+    """Return which span of which trace it is."""
+    context = span.get_span_context()
+    assert context is not None
+    return context
 
 
 def read(span: ReadableSpan) -> dict[str, Any]:
@@ -103,7 +110,7 @@ async def test_generations_are_parts_of_their_request() -> None:
 
     assert site.request.name == "text_completion"
     assert len(site.generations) == read(site.request)["gen_ai.request.choice.count"] == 2
-    assert parents == {site.request.get_span_context().span_id}
+    assert parents == {place(site.request).span_id}
     assert [read(span)["unmask.steps.used"] for span in site.generations] == [4, 4]
     assert read(site.generations[0])["unmask.outcome"] == "completed"
 
@@ -134,10 +141,10 @@ async def test_two_requests_at_once_are_two_traces() -> None:
     """What runs at the same time is kept apart."""
     site = Site(FakeBackend(step_s=0.001))
     await asyncio.gather(*(site.post(CHAT, chat_body()) for _ in range(5)))
-    of_requests = {span.get_span_context().trace_id for span in site.spans if span.kind is SpanKind.SERVER}
+    of_requests = {place(span).trace_id for span in site.spans if span.kind is SpanKind.SERVER}
 
     assert len(of_requests) == 5
-    assert {span.get_span_context().trace_id for span in site.generations} == of_requests
+    assert {place(span).trace_id for span in site.generations} == of_requests
 
 
 async def test_refusals_and_failures_say_their_code(caplog: pytest.LogCaptureFixture) -> None:

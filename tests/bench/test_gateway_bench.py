@@ -1,5 +1,6 @@
 """Behaviour of `unmask.bench.gateway_bench` and of the servers that it asks."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -78,7 +79,7 @@ def test_a_ledger_that_was_never_opened_has_booked_nothing(tmp_path: Path) -> No
 
 def test_a_server_that_does_not_start_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the end of what it has written."""
-    monkeypatch.setattr(gateway_bench.sys, "executable", "/bin/false")
+    monkeypatch.setattr(sys, "executable", "/bin/false")
     with (
         pytest.raises(UnmaskError, match="did not start"),
         gateway_bench._serving(GatewayArm.GATEWAY, tmp_path / "gateway"),
