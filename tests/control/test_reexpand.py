@@ -236,7 +236,7 @@ async def test_cancelling_aborts_what_runs() -> None:
     """A client that leaves during a further attempt leaves nothing behind."""
     begun, cancelled = asyncio.Event(), []
 
-    async def generate(_: Request) -> Generation:
+    async def generate(_request: Request, _reason: AttemptReason) -> Generation:
         begun.set()
         try:
             await asyncio.Event().wait()
