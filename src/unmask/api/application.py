@@ -49,6 +49,7 @@ from unmask.api.text_choice import TEXT_SHAPE
 from unmask.backend import Backend, ModelInfo
 from unmask.clock import SystemClock
 from unmask.config import Settings
+from unmask.control.accounts import Accounts
 from unmask.control.controller import Controller
 from unmask.control.parts import ControlParts
 from unmask.errors import UnmaskError
@@ -114,7 +115,8 @@ def create_app(
     meters = make_meters(backend, running, registry or CollectorRegistry())
     measured = MeasuredBackend(backend, meters.generations, chance.clock)
     tiers = dict(pair.split("=", maxsplit=1) for pair in settings.tiers)
-    control = Controller(parts or ControlParts(), meters.control, now=chance.now, new_id=chance.new_id, tiers=tiers)
+    parts = parts or ControlParts()
+    control = Controller(parts, meters.control, now=chance.now, new_id=chance.new_id, tiers=tiers)
     PolicyCollector(meters.registry, lambda: control.policy_names(backend.models()))
     app = _Application(
         backend.models(),
@@ -147,6 +149,7 @@ def create_app(
         read=partial(read_chat, backend=backend, draw_seed=chance.draw_seed),
         shape=CHAT_SHAPE,
         pace=pace or StreamPace(stalled_s=settings.write_timeout_s),
+        accounts=Accounts(parts.ledger, chance.clock),
     )
     read_text = partial(read_completion, backend=backend, draw_seed=chance.draw_seed)
     _add_generating(app, chat, replace(chat, read=read_text, shape=TEXT_SHAPE))
