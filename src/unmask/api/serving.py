@@ -26,6 +26,7 @@ from unmask.types import Outcome
 
 _LOG = logging.getLogger(__name__)
 _Tasks = tuple[asyncio.Future[Answered], ...]
+_Settle = Callable[[Generation], Coroutine[Any, Any, Answered]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,9 +179,7 @@ class Serving:
         return generation
 
     @contextmanager
-    def _settling(
-        self, index: int, admitted: Admitted
-    ) -> Iterator[Callable[[Generation], Coroutine[Any, Any, Answered]]]:
+    def _settling(self, index: int, admitted: Admitted) -> Iterator[_Settle]:
         """Yield what makes an answer of a request's first attempt; a request that has none by then is abandoned."""
         settled = False
 

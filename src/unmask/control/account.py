@@ -16,7 +16,7 @@ from unmask.control.refusals import Refusals
 from unmask.errors import UnmaskError
 from unmask.ledger.ledger import Ledger
 from unmask.ledger.limit import Standing
-from unmask.ledger.reservation import Reserved
+from unmask.ledger.reservation import Reserved  # noqa: TC001 - what the ledger returns, beside its other values
 from unmask.ledger.settlement import Settled, Settlement
 from unmask.types import Outcome, Verification
 
@@ -131,7 +131,7 @@ class Account:
         await self._settle(
             BrokenOff(
                 outcome=Outcome.COMPLETED,
-                reason=next((one.generation.finish_reason or "" for one in decided), ""),
+                reason=str(self._decided[0].generation.finish_reason or ""),
                 billed=True,
                 cap_applied=any(one.cap is not None for one in decided),
             ),

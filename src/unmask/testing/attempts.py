@@ -83,7 +83,7 @@ class Attempts:
         self.requests: list[Request] = []
         self._now = 0.0
 
-    async def __call__(self, request: Request, reason: AttemptReason = AttemptReason.FIRST) -> Generation:
+    async def __call__(self, request: Request, _: AttemptReason = AttemptReason.FIRST) -> Generation:
         """Answer a request, whatever it is for."""
         found = self._answer(request, len(self.requests))
         self.requests.append(request)
