@@ -1,6 +1,6 @@
 """What serves a request: the protocol, its requests and its answers."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from enum import StrEnum
@@ -123,6 +123,8 @@ class Request:
         bucket: tier of its budget.
         smaller: budgets that it may be given instead where its own would be too late, largest first.
         arrived: when it did, on the engine's clock, where that was before now: a further attempt keeps its place.
+        left: told what it took, where whoever asked went away before it had ended: once it takes no more steps, and
+            before the call returns. It is not called where that cannot be told, and never without an abort.
     """
 
     model: str
@@ -145,6 +147,7 @@ class Request:
     bucket: Bucket | None = None
     smaller: tuple[SmallerBudget, ...] = ()
     arrived: float | None = None
+    left: "Callable[[Generation], None] | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,6 +50,7 @@ from unmask.api.traced import Traced
 from unmask.backend import Backend, ModelInfo
 from unmask.clock import SystemClock
 from unmask.config import Settings
+from unmask.control.accounts import Accounts
 from unmask.control.controller import Controller
 from unmask.control.parts import ControlParts
 from unmask.errors import UnmaskError
@@ -120,7 +121,8 @@ def create_app(  # noqa: PLR0913 - each is a part that the composition root choo
     served = backend if tracing is None else TracedBackend(backend, tracing)
     measured = MeasuredBackend(served, meters.generations, chance.clock)
     tiers = dict(pair.split("=", maxsplit=1) for pair in settings.tiers)
-    control = Controller(parts or ControlParts(), meters.control, now=chance.now, new_id=chance.new_id, tiers=tiers)
+    parts = parts or ControlParts()
+    control = Controller(parts, meters.control, now=chance.now, new_id=chance.new_id, tiers=tiers)
     PolicyCollector(meters.registry, lambda: control.policy_names(backend.models()))
     app = _Application(
         backend.models(),
@@ -155,6 +157,7 @@ def create_app(  # noqa: PLR0913 - each is a part that the composition root choo
         read=partial(read_chat, backend=backend, draw_seed=chance.draw_seed),
         shape=CHAT_SHAPE,
         pace=pace or StreamPace(stalled_s=settings.write_timeout_s),
+        accounts=Accounts(parts.ledger, chance.clock),
     )
     read_text = partial(read_completion, backend=backend, draw_seed=chance.draw_seed)
     _add_generating(app, chat, replace(chat, read=read_text, shape=TEXT_SHAPE))

@@ -187,7 +187,7 @@ class Settings:
             Group.LEDGER,
             Folder("the path of a file, or a URL of PostgreSQL (postgresql://...)"),
             "Database of the ledger and of keys.",
-            empty="unmask/unmask.db in $XDG_STATE_HOME, else in ~/.local/state",
+            empty="with keys unmask/unmask.db in $XDG_STATE_HOME, else in ~/.local/state; else nothing is booked",
         ),
     ] = None
     durability: Annotated[
