@@ -6,6 +6,7 @@ from random import Random
 import pytest
 
 from tests.app.site import BODY, CHAT, Site, open_site
+from unmask.app.serve import fast_loop
 from unmask.bench.http_load import Callers, Load, Place, http_request
 from unmask.clock import SystemClock
 from unmask.errors import UnmaskError
@@ -32,6 +33,12 @@ async def test_so_many_ask_at_once_and_each_is_answered() -> None:
     assert len(load.latencies) == len(backend.requests) == 30
     assert len(callers._all) == 4
     assert 0 < min(load.latencies) <= max(load.latencies) <= load.seconds
+
+
+def test_other_event_loops_do_as_well() -> None:
+    """The bench runs over the fastest there is, whose transports are of no class of asyncio's."""
+    with asyncio.Runner(loop_factory=fast_loop()) as runner:
+        runner.run(test_so_many_ask_at_once_and_each_is_answered())
 
 
 async def test_requests_at_a_rate_do_not_wait_for_answers() -> None:

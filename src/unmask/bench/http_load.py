@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
+from typing import cast
 
 from unmask.clock import Clock
 from unmask.errors import UnmaskError
@@ -52,8 +53,8 @@ class Caller(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the connection."""
-        assert isinstance(transport, asyncio.Transport), "of a stream"
-        self._transport = transport
+        # Of a stream; uvloop's are not of the class.
+        self._transport = cast("asyncio.Transport", transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End what waits: no server that is measured closes a connection in use."""
