@@ -1,6 +1,6 @@
 """What serves a request: the protocol, its requests and its answers."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from enum import StrEnum
@@ -24,6 +24,7 @@ from unmask.types import (
     StepTrace,
     StrategyChoice,
 )
+from unmask.work import NO_GROWTH, EngineWork, Growth
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +72,10 @@ class ModelLoad:
         ticks: turns of the engine loop.
         busy_s: seconds spent in ticks.
         queues: what waits, by service class and bucket.
+        work: its forwards.
+        useful_tokens: of the tokens forwarded those that completed requests were made of: prompts, commits, and of
+            every step the positions that became output.
+        growth: what these held, by length.
     """
 
     model: str
@@ -85,6 +90,9 @@ class ModelLoad:
     ticks: int
     busy_s: float
     queues: tuple[QueueLoad, ...] = ()
+    work: EngineWork = EngineWork()
+    useful_tokens: int = 0
+    growth: Growth = NO_GROWTH
 
     @property
     def kv_usage(self) -> float:
@@ -115,6 +123,8 @@ class Request:
         bucket: tier of its budget.
         smaller: budgets that it may be given instead where its own would be too late, largest first.
         arrived: when it did, on the engine's clock, where that was before now: a further attempt keeps its place.
+        left: told what it took, where whoever asked went away before it had ended: once it takes no more steps, and
+            before the call returns. It is not called where that cannot be told, and never without an abort.
     """
 
     model: str
@@ -137,6 +147,7 @@ class Request:
     bucket: Bucket | None = None
     smaller: tuple[SmallerBudget, ...] = ()
     arrived: float | None = None
+    left: "Callable[[Generation], None] | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -128,7 +128,8 @@ class Sequence:
     ``logprobs``, where asked for, has an entry per output token that stands for bytes of text.
     ``exited`` tells whether an exit rule has stopped a canvas, ``met`` what it read at the last one. ``control`` is,
     in a control run whose rule was met, the request as it would be with its exits; of it only steps, output and text
-    count. ``owed`` are the row tokens that it may still come to take.
+    count. ``owed`` are the row tokens that it may still come to take; ``kept_tokens`` those of its canvases that became
+    output, once for each step.
     """
 
     id: int
@@ -149,6 +150,7 @@ class Sequence:
     steps: int = 0
     canvases: int = 0
     owed: int = 0
+    kept_tokens: int = 0
     abort_requested: bool = False
     outcome: Outcome | None = None
     finish_reason: FinishReason | None = None

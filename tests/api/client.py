@@ -17,6 +17,7 @@ from unmask.backend import Backend
 from unmask.clock import Clock
 from unmask.config import Settings
 from unmask.control.parts import ControlParts
+from unmask.metrics.tracing import Tracing
 from unmask.testing.fake_backend import FakeBackend
 from unmask.testing.manual_clock import ManualClock
 
@@ -44,6 +45,7 @@ def make_app(
     registry: CollectorRegistry | None = None,
     clock: Clock | None = None,
     pace: StreamPace | None = None,
+    tracing: Tracing | None = None,
 ) -> FastAPI:
     """Build the application over a fake, with settings of the test's choice."""
     return create_app(
@@ -55,6 +57,7 @@ def make_app(
         keys=keys,
         registry=registry,
         pace=pace,
+        tracing=tracing,
     )
 
 

@@ -162,8 +162,7 @@ def test_choices_say_what_they_have_in_common() -> None:
 
 def test_the_bucket_is_the_one_that_was_served() -> None:
     """A request that would have been late in its own was served in a smaller one, and says so."""
-    answered = make_answered(replace(make_generation(), bucket=Bucket.S), Verification.SKIPPED)
-    served = FinishedChoice(answered=answered)
+    served = FinishedChoice(answered=make_answered(replace(make_generation(), bucket=Bucket.S)))
 
     assert diffusion(served)["bucket"] is Bucket.S
     assert choice_diffusion(served, make_assignment(bucket=Bucket.L))["bucket"] is Bucket.S

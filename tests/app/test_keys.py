@@ -1,5 +1,7 @@
 """Behaviour of `unmask.app.keys`, and of a server that asks for keys."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -8,10 +10,12 @@ import pytest
 from tests.app.site import BODY, CHAT
 from unmask.api.application import create_app, system_chance
 from unmask.api.running import Running
-from unmask.app.keys import opened_authenticator, opened_store, pepper_of
+from unmask.app.books import opened_engine
+from unmask.app.keys import authenticator_in, opened_store, pepper_of
 from unmask.app.serve import listen
 from unmask.config import Settings
 from unmask.config.settings import KeyMode
+from unmask.tenants.authenticator import Authenticator
 from unmask.tenants.errors import KeyRefusedError, PepperError
 from unmask.tenants.token import SECRET_LENGTH, Token
 from unmask.testing.fake_backend import FakeBackend
@@ -19,6 +23,13 @@ from unmask.testing.tenants import make_key, make_tenant
 
 TOKEN = Token(public_id="aaaaaaaaaaaa", secret="s" * SECRET_LENGTH)
 REQUIRED = Settings(keys=KeyMode.REQUIRED, port=0)
+
+
+@contextmanager
+def opened_keys(settings: Settings, environ: dict[str, str]) -> Iterator[Authenticator | None]:
+    """Open the database, and what tells who makes a request."""
+    with opened_engine(settings, environ) as engine:
+        yield None if engine is None else authenticator_in(engine, settings, environ)
 
 
 @pytest.fixture(name="environ")
@@ -34,7 +45,7 @@ def _environ(tmp_path: Path) -> dict[str, str]:
 async def test_a_key_that_was_made_opens_the_server(environ: dict[str, str]) -> None:
     """From the database and the pepper's file to an answer; what is disabled meanwhile stops."""
     backend = FakeBackend()
-    with opened_authenticator(REQUIRED, environ) as keys:
+    with opened_keys(REQUIRED, environ) as keys:
         app = create_app(backend, REQUIRED, Running(10), system_chance(), keys=keys)
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://gpu.example") as client:
             bearer = {"authorization": f"Bearer {TOKEN.text}"}
@@ -48,7 +59,7 @@ async def test_a_key_that_was_made_opens_the_server(environ: dict[str, str]) -> 
 
 def test_without_keys_nothing_is_opened(tmp_path: Path) -> None:
     """A server of one's own needs neither database nor pepper for them."""
-    with opened_authenticator(Settings(), {"XDG_STATE_HOME": str(tmp_path)}) as keys:
+    with opened_keys(Settings(), {"XDG_STATE_HOME": str(tmp_path)}) as keys:
         assert keys is None
 
     assert list(tmp_path.iterdir()) == []
@@ -60,12 +71,12 @@ async def test_a_lost_pepper_stops_the_start(environ: dict[str, str]) -> None:
     kept = path.rename(path.with_name("kept"))
     with (
         pytest.raises(PepperError, match="which the keys in the database were made with"),
-        opened_authenticator(REQUIRED, environ),
+        opened_keys(REQUIRED, environ),
     ):
         pass
     kept.replace(path)
 
-    with opened_authenticator(REQUIRED, environ) as keys:
+    with opened_keys(REQUIRED, environ) as keys:
         assert keys is not None
         assert (await keys.authenticate(TOKEN.text)).tenant == "acme"
         overview = await keys.overview("acme")

@@ -26,7 +26,12 @@ def test_example_shows_every_setting_at_its_default(tmp_path: Path) -> None:
 
     assert {origin.source for origin in loaded.origins.values()} == {Source.FILE}
     assert loaded.settings == Settings(
-        threads=1, policy_dir="policy", database="database", prices="prices", pepper_file="pepper_file"
+        threads=1,
+        policy_dir="policy",
+        database="database",
+        prices="prices",
+        pepper_file="pepper_file",
+        otlp_endpoint="http://127.0.0.1:4318",
     )
 
 

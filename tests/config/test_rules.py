@@ -2,7 +2,7 @@
 
 import pytest
 
-from unmask.config.rules import Names, is_loopback
+from unmask.config.rules import Names, Url, is_loopback
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.1", "::1", "localhost", "LOCALHOST"])
@@ -24,3 +24,19 @@ def test_other_hosts_are_not(host: str) -> None:
 def test_names_are_different_and_whole(names: tuple[str, ...], allowed: bool) -> None:
     """A name that is there twice, or is empty, is a slip."""
     assert Names("names").allow(names) is allowed
+
+
+@pytest.mark.parametrize(
+    "url", [None, "http://127.0.0.1:4318", "https://collector.example.org/otlp", "http://[::1]:4318"]
+)
+def test_addresses_of_http_are_allowed(url: str | None) -> None:
+    """With a path or without, and none at all."""
+    assert Url().allow(url)
+
+
+@pytest.mark.parametrize(
+    "url", ["", "collector:4318", "grpc://c:4317", "http://", "http://a b", "http://u:p@c", "http://c?x"]
+)
+def test_other_addresses_are_not(url: str) -> None:
+    """No other protocol, and nothing secret in it: settings are shown."""
+    assert not Url().allow(url)

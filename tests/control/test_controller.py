@@ -21,7 +21,7 @@ from unmask.control.records import RecordFolder
 from unmask.control.sources import Estimate, no_policy
 from unmask.control.verdict import Judge
 from unmask.errors import InvalidRequestError
-from unmask.metrics.control import ControlInstruments
+from unmask.metrics.control import ControlInstruments, ControlVerdict
 from unmask.metrics.exposition import expose
 from unmask.policy.policy import AtCap, BudgetMode, ControlPolicy
 from unmask.tasks.formats import JsonObject
@@ -170,6 +170,29 @@ def test_control_is_kept_with_both_verdicts(tmp_path: Path) -> None:
     assert (record.text, record.exit_text) == ("1, 3", "3, 1")
     assert bench.counted("unmask_controls_total{model=tiny,result=recorded}") == 1
     assert bench.counted("unmask_control_extra_steps_total{model=tiny}") == 5
+    assert bench.counted("unmask_control_verdicts_total{model=tiny,verdict=misjudged}") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "exit_text", "verdict"),
+    [
+        ("1, 3", "1, 3", ControlVerdict.BOTH_PASS),
+        ("1, 3", "3, 1", ControlVerdict.MISJUDGED),
+        ("3, 1", "1, 3", ControlVerdict.REVERSED),
+        ("3, 1", "3", ControlVerdict.BOTH_FAIL),
+        ("1, 3", None, ControlVerdict.UNMET),
+    ],
+)
+def test_controls_count_by_what_their_exit_would_have_done(
+    tmp_path: Path, text: str, exit_text: str | None, verdict: ControlVerdict
+) -> None:
+    """Misjudgement is one of four cases, and a rule that was never met is none of them."""
+    bench = Bench(tmp_path, draw=0.1)
+    bench.control.settle(bench.admit(), make_answered(ran(text, exit_text=exit_text)), "req-7")
+    bench.book.close()
+    series = {other: f"unmask_control_verdicts_total{{model=tiny,verdict={other}}}" for other in ControlVerdict}
+
+    assert {other for other, name in series.items() if bench.counted(name)} == {verdict}
 
 
 def test_control_without_a_verifier_knows_divergence_alone(tmp_path: Path) -> None:
@@ -183,6 +206,8 @@ def test_control_without_a_verifier_knows_divergence_alone(tmp_path: Path) -> No
 
     assert (first.judges, first.passed, first.exit_passed, first.diverged) == ((), None, None, True)
     assert (second.exit_steps, second.diverged, second.exit_text) == (None, None, None)
+    assert bench.counted("unmask_control_verdicts_total{model=tiny,verdict=unjudged}") == 1
+    assert bench.counted("unmask_control_verdicts_total{model=tiny,verdict=unmet}") == 1
 
 
 def test_rule_grows_up(tmp_path: Path) -> None:

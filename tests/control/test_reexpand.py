@@ -16,7 +16,7 @@ from unmask.control.attempt import AttemptReason
 from unmask.control.check import AnswerCheck
 from unmask.control.reexpand import conclude
 from unmask.control.worst import most_steps
-from unmask.errors import QueueFullError
+from unmask.errors import DeadlineError, QueueFullError
 from unmask.policy.policy import BucketSteps
 from unmask.tasks.consistency import SelfConsistency
 from unmask.tasks.criteria import Response
@@ -236,7 +236,7 @@ async def test_cancelling_aborts_what_runs() -> None:
     """A client that leaves during a further attempt leaves nothing behind."""
     begun, cancelled = asyncio.Event(), []
 
-    async def generate(_: Request) -> Generation:
+    async def generate(_request: Request, _reason: AttemptReason) -> Generation:
         begun.set()
         try:
             await asyncio.Event().wait()
@@ -352,3 +352,10 @@ def test_law_of_bounded_re_expansion(
     is_right = found.answered.verdict.verification is Verification.PASS
     assert is_right is any(not attempt.verdict.failures for attempt in found.answered.attempts)
     assert sum(attempt.steps for attempt in found.answered.attempts) == found.answered.generation.usage.steps_used
+
+
+async def test_a_further_attempt_that_the_engine_refuses_as_late_met_the_deadline() -> None:
+    """The best answer so far is kept, and the limit is named."""
+    found = await told(held_to(FORM), ["bad", DeadlineError("too late")])
+
+    assert (found.answered.cap, found.answered.generation.text) == (Cap.DEADLINE, "bad")

@@ -8,7 +8,7 @@ from unmask.backend import Generation, ModelInfo, Request
 from unmask.control.admitted import Admitted
 from unmask.control.attempt import AttemptReason
 from unmask.control.check import AnswerCheck
-from unmask.control.reexpand import conclude
+from unmask.control.reexpand import Generate, conclude
 from unmask.local.backend import LocalBackend
 from unmask.local.build import build_local_backend
 from unmask.sched.settings import SchedSettings
@@ -41,13 +41,18 @@ def never() -> AnswerCheck:
     return AnswerCheck(messages=SUM, task=None, answer_format=None, verifiers=(Pattern("x{99}"),))
 
 
+def running(backend: LocalBackend) -> Generate:
+    """Return what runs attempts on a backend."""
+    return lambda request, _: backend.generate(request)
+
+
 async def test_what_stands_stays_and_what_is_open_is_filled(backend: LocalBackend) -> None:
     """The engine takes each draft, keeps what is frozen in it, and ends in a text of the tokens that are told."""
     (model,) = backend.models()
     asked = admitted(model, never())
     sent: list[Request] = []
 
-    async def generate(request: Request) -> Generation:
+    async def generate(request: Request, _: AttemptReason) -> Generation:
         sent.append(request)
         return await backend.generate(request)
 
@@ -76,7 +81,7 @@ async def test_task_types_verifier_decides(backend: LocalBackend) -> None:
     (model,) = backend.models()
     check = AnswerCheck(messages=SUM, task=all_tasks()["arithmetic"], answer_format=None)
     asked = admitted(model, check)
-    found = await conclude(asked, await backend.generate(asked.opening), backend.generate)
+    found = await conclude(asked, await backend.generate(asked.opening), running(backend))
 
     passed = [attempt for attempt in found.attempts if not attempt.verdict.failures]
     assert len(passed) == (found.verdict.verification is Verification.PASS)
@@ -88,7 +93,7 @@ async def test_samples_are_drawn_on_the_engine(backend: LocalBackend) -> None:
     (model,) = backend.models()
     check = AnswerCheck(messages=SUM, task=None, answer_format=None, verifiers=(Pattern("(?s).*"),))
     asked = admitted(model, check, consistency=SelfConsistency(samples=3, agree=1), expansion=None)
-    one, two = [await conclude(asked, await backend.generate(asked.opening), backend.generate) for _ in range(2)]
+    one, two = [await conclude(asked, await backend.generate(asked.opening), running(backend)) for _ in range(2)]
 
     texts = [attempt.generation.text for attempt in one.attempts]
     assert len(texts) == 4

@@ -16,6 +16,7 @@ from unmask.testing.fake_engine import FakeEngine, fill
 from unmask.testing.listeners import RecordingListener
 from unmask.testing.manual_clock import ManualClock
 from unmask.testing.submissions import make_submission
+from unmask.work import NO_GROWTH, EngineWork
 
 SETTINGS = SchedSettings(pages=8, page_size=8, max_rows=2)
 
@@ -30,9 +31,9 @@ def timed_core(clock: ManualClock, *, tick_s: float = 2.0) -> Core:
     return make_core(FakeEngine(script), SETTINGS, clock=clock)
 
 
-def without_queues(load: CoreLoad) -> CoreLoad:
-    """Return a load but for what it says of each queue."""
-    return replace(load, queues=())
+def of_ticks(load: CoreLoad) -> CoreLoad:
+    """Return a load but for what it says of each queue, of forwards, and of what came of them."""
+    return replace(load, queues=(), work=EngineWork(), useful_tokens=0, growth=NO_GROWTH)
 
 
 def test_nothing_is_asked_of_a_new_core() -> None:
@@ -57,9 +58,9 @@ def test_load_follows_a_request_from_queue_to_end() -> None:
     core.tick()
     core.tick()
 
-    assert without_queues(submitted) == CoreLoad(at=1.0, waiting=1)
-    assert without_queues(running) == CoreLoad(at=3.0, running=1, pages_used=2, steps=1, ticks=1, busy_s=2.0)
-    assert without_queues(core.load) == CoreLoad(at=7.0, steps=3, ticks=3, busy_s=6.0)
+    assert of_ticks(submitted) == CoreLoad(at=1.0, waiting=1)
+    assert of_ticks(running) == CoreLoad(at=3.0, running=1, pages_used=2, steps=1, ticks=1, busy_s=2.0)
+    assert of_ticks(core.load) == CoreLoad(at=7.0, steps=3, ticks=3, busy_s=6.0)
     assert [load.queues[0].waiting for load in (submitted, running, core.load)] == [1, 0, 0]
     assert core.load.queues[0].admitted == 1
 
@@ -93,7 +94,7 @@ def test_failed_forward_leaves_nothing_behind(caplog: pytest.LogCaptureFixture) 
     core.submit(make_submission(), RecordingListener())
     core.tick()
 
-    assert without_queues(core.load) == CoreLoad(at=0.0, ticks=1)
+    assert of_ticks(core.load) == CoreLoad(at=0.0, ticks=1)
 
 
 def test_refused_submission_changes_nothing() -> None:

@@ -390,3 +390,16 @@ async def test_a_closed_ledger_books_nothing(file_world: World) -> None:
     with pytest.raises(LedgerUnavailableError, match="closed"):
         await ledger.reserve(make_reservation())
     await asyncio.gather(ledger.close(), ledger.close())
+
+
+async def test_a_reserved_request_that_is_refused_takes_up_nothing(world: World) -> None:
+    """The queue has turned it away: it ends as rejected, and its limits and its idempotency key are free."""
+    limits = (Limit(scope="tenant:acme", kind=LimitKind.REQUESTS, window_s=60, amount=1),)
+    async with world.ledger() as ledger:
+        for _ in range(2):
+            reserved = await ledger.reserve(make_reservation(idempotency_key="once"), limits)
+            refused = make_settlement(reserved.id, outcome=Outcome.FAILED, attempts=(), accepted=False, is_refused=True)
+            assert (await ledger.settle(refused)).cost == 0
+
+    assert [row["ending"] for row in world.rows(ENDS)] == ["rejected", "rejected"]
+    assert world.verify().faults == ()

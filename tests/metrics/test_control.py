@@ -3,7 +3,7 @@
 from prometheus_client import CollectorRegistry
 
 from tests.metrics.reading import Series, parse
-from unmask.metrics.control import ControlEnd, ControlInstruments, PolicyCollector
+from unmask.metrics.control import ControlEnd, ControlInstruments, ControlVerdict, PolicyCollector
 from unmask.metrics.exposition import expose
 from unmask.types import Bucket
 
@@ -20,7 +20,7 @@ def test_every_series_is_there_from_the_start() -> None:
     found = {name: value for name, value in read(registry).items() if not name.split("{")[0].endswith("_created")}
 
     assert set(found.values()) == {0}
-    assert len(found) == 2 * (2 + len(Bucket) + 1 + len(ControlEnd) + 1 + 1 + 2)
+    assert len(found) == 2 * (2 + len(Bucket) + 1 + len(ControlEnd) + len(ControlVerdict) + 1 + 1 + 2 + 2)
 
 
 def test_events_are_counted_for_their_model() -> None:
@@ -30,7 +30,10 @@ def test_events_are_counted_for_their_model() -> None:
     instruments.assigned("tiny", "client", Bucket.M)
     instruments.assigned("tiny", "model", None)
     instruments.control_ended("tiny", ControlEnd.RECORDED, 5)
+    instruments.control_judged("tiny", ControlVerdict.MISJUDGED)
     instruments.exit_failed("tiny")
+    instruments.answered("tiny", 0)
+    instruments.answered("tiny", 2)
     instruments.attempted("tiny", "again", 9)
     found = {name: value for name, value in read(registry).items() if value and "_created" not in name}
 
@@ -41,7 +44,10 @@ def test_events_are_counted_for_their_model() -> None:
         "unmask_buckets_total{bucket=none,model=tiny}": 1,
         "unmask_controls_total{model=tiny,result=recorded}": 1,
         "unmask_control_extra_steps_total{model=tiny}": 5,
+        "unmask_control_verdicts_total{model=tiny,verdict=misjudged}": 1,
         "unmask_exit_failures_total{model=tiny}": 1,
+        "unmask_answers_total{model=tiny}": 2,
+        "unmask_answers_reexpanded_total{model=tiny}": 1,
         "unmask_attempts_total{model=tiny,reason=again}": 1,
         "unmask_attempt_steps_total{model=tiny,reason=again}": 9,
     }

@@ -10,6 +10,7 @@ from unmask.backend import EngineState, ModelLoad
 from unmask.metrics.load import LoadCollector
 from unmask.service import QueueLoad
 from unmask.types import Bucket
+from unmask.work import FORWARD_BOUNDS_S, GROWTH_BOUNDS, NO_GROWTH, EngineWork, grown
 
 
 def make_load(model: str = "tiny", **changes: Any) -> ModelLoad:  # noqa: ANN401 - any field of the load
@@ -36,9 +37,16 @@ def series_of(*loads: ModelLoad) -> Series:
     return read(registry)
 
 
+def without_bands(found: Series) -> Series:
+    """Return the series but for those of forward times and of lengths."""
+    return {name: value for name, value in found.items() if "forward_time" not in name and "kv_growth" not in name}
+
+
 def test_each_number_has_its_series() -> None:
     """A load is written whole, with its ratio."""
-    assert series_of(make_load()) == {
+    work = EngineWork(forwards=190, rows=570, tokens=9_000, seconds=9.5)
+
+    assert without_bands(series_of(make_load(work=work, useful_tokens=7_000))) == {
         "unmask_engine_up{model=tiny}": 1,
         "unmask_requests_running{model=tiny}": 3,
         "unmask_requests_running_limit{model=tiny}": 16,
@@ -50,6 +58,10 @@ def test_each_number_has_its_series() -> None:
         "unmask_engine_steps_total{model=tiny}": 500,
         "unmask_engine_ticks_total{model=tiny}": 200,
         "unmask_engine_busy_seconds_total{model=tiny}": 12.5,
+        "unmask_engine_forwards_total{model=tiny}": 190,
+        "unmask_engine_rows_total{model=tiny}": 570,
+        "unmask_engine_tokens_total{model=tiny}": 9_000,
+        "unmask_engine_useful_tokens_total{model=tiny}": 7_000,
         "vllm:num_requests_running": 3,
         "vllm:num_requests_waiting": 2,
         "vllm:kv_cache_usage_perc": 0.25,
@@ -117,3 +129,31 @@ def test_queues_are_told_by_class_and_bucket() -> None:
     assert found[f"unmask_queue_admitted_total{labels}"] == 20
     assert found[f"unmask_queue_waited_time_seconds_total{labels}"] == 400
     assert found["unmask_queue_behind{bucket=none,model=tiny,service_class=none}"] == 0
+
+
+def test_forward_times_are_a_histogram() -> None:
+    """Each bucket holds what is in those below it as well."""
+    work = EngineWork().after(2, 20, 0.002).after(2, 20, 0.3).after(1, 9, 7.0)
+    found = series_of(make_load(work=work))
+
+    assert found["unmask_forward_time_seconds_bucket{le=0.001,model=tiny}"] == 0
+    assert found["unmask_forward_time_seconds_bucket{le=0.0025,model=tiny}"] == 1
+    assert found["unmask_forward_time_seconds_bucket{le=0.5,model=tiny}"] == 2
+    assert found["unmask_forward_time_seconds_bucket{le=+Inf,model=tiny}"] == 3
+    assert found["unmask_forward_time_seconds_count{model=tiny}"] == 3
+    assert found["unmask_forward_time_seconds_sum{model=tiny}"] == pytest.approx(7.302)
+    assert sum("_bucket" in name for name in found) == len(FORWARD_BOUNDS_S) + 1
+
+
+def test_pages_are_told_by_length() -> None:
+    """A series for every band, whatever was asked: nobody can add any."""
+    growth = grown(NO_GROWTH, length=100, kv_tokens=96, pages=4)
+    growth = grown(growth, length=10**9, kv_tokens=9, pages=40)
+    found = series_of(make_load(growth=growth))
+
+    assert found["unmask_kv_growth_generations_total{length=128,model=tiny}"] == 1
+    assert found["unmask_kv_growth_tokens_total{length=128,model=tiny}"] == 96
+    assert found["unmask_kv_growth_pages_total{length=128,model=tiny}"] == 4
+    assert found["unmask_kv_growth_pages_total{length=+Inf,model=tiny}"] == 40
+    assert found["unmask_kv_growth_pages_total{length=64,model=tiny}"] == 0
+    assert sum("kv_growth_pages" in name for name in found) == len(GROWTH_BOUNDS) + 1

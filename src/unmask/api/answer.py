@@ -4,10 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from unmask.api.call import Call
+from unmask.api.costs import cost_usage
 from unmask.api.finished import FinishedChoice
 from unmask.api.shape import AnswerShape, ChoiceWriter, Json
 from unmask.api.usage import choice_diffusion, usage
 from unmask.control.answered import Answered
+from unmask.ledger.settlement import Settled
 from unmask.types import Verification
 
 
@@ -17,6 +19,8 @@ class Answer:
 
     Attributes:
         verified: told what the verifiers say of each choice.
+        settled: tells what the call cost; nothing where nothing is booked.
+        decided: told of each choice, where anybody wants to know.
     """
 
     id: str
@@ -24,11 +28,15 @@ class Answer:
     call: Call
     shape: AnswerShape
     verified: Callable[[Verification], None]
+    settled: Callable[[], Settled | None]
+    decided: Callable[[FinishedChoice], None] | None = None
 
     def finish(self, answered: Answered) -> FinishedChoice:
         """Return a choice that is decided, once: what its verifiers say is counted."""
         choice = FinishedChoice(answered=answered)
         self.verified(choice.verify)
+        if self.decided is not None:
+            self.decided(choice)
         return choice
 
     def writers(self) -> tuple[ChoiceWriter, ...]:
@@ -44,7 +52,7 @@ class Answer:
             self.with_diffusion(writer.whole(choice), index, choice)
             for index, (writer, choice) in enumerate(zip(self.writers(), choices, strict=True))
         ]
-        return {**self._envelope(self.shape.whole, written), "usage": usage(self.call, choices)}
+        return {**self._envelope(self.shape.whole, written), "usage": self._usage(choices)}
 
     def chunk(self, *choices: Json) -> Json:
         """Write a chunk of a stream; it says nothing of what the call costs, and that it does not where asked to."""
@@ -53,13 +61,16 @@ class Answer:
 
     def usage_chunk(self, choices: Sequence[FinishedChoice]) -> Json:
         """Write the chunk that says what the call has cost."""
-        return {**self._envelope(self.shape.chunk, ()), "usage": usage(self.call, choices)}
+        return {**self._envelope(self.shape.chunk, ()), "usage": self._usage(choices)}
 
     def with_diffusion(self, written: Json, index: int, choice: FinishedChoice) -> Json:
         """Add what a finished choice has cost, where ``usage`` says it of several together only."""
         if len(self.call.requests) == 1:
             return written
         return {**written, "diffusion": choice_diffusion(choice, self.call.admitted[index].assignment)}
+
+    def _usage(self, choices: Sequence[FinishedChoice]) -> Json:
+        return {**usage(self.call, choices), **cost_usage(self.settled())}
 
     def _envelope(self, kind: str, choices: Sequence[Json]) -> Json:
         envelope: Json = {

@@ -46,14 +46,18 @@ from unmask.api.responses import error_response
 from unmask.api.running import Running
 from unmask.api.tenant import ShowsTenants, add_tenant
 from unmask.api.text_choice import TEXT_SHAPE
+from unmask.api.traced import Traced
 from unmask.backend import Backend, ModelInfo
 from unmask.clock import SystemClock
 from unmask.config import Settings
+from unmask.control.accounts import Accounts
 from unmask.control.controller import Controller
 from unmask.control.parts import ControlParts
 from unmask.errors import UnmaskError
 from unmask.metrics.control import PolicyCollector
 from unmask.metrics.measured import MeasuredBackend
+from unmask.metrics.traced import TracedBackend
+from unmask.metrics.tracing import Tracing
 
 SEED_BITS = 63
 
@@ -88,7 +92,7 @@ def system_chance() -> Chance:
     )
 
 
-def create_app(
+def create_app(  # noqa: PLR0913 - each is a part that the composition root chooses
     backend: Backend,
     settings: Settings,
     running: Running,
@@ -98,6 +102,7 @@ def create_app(
     keys: KeyDesk | None = None,
     registry: CollectorRegistry | None = None,
     pace: StreamPace | None = None,
+    tracing: Tracing | None = None,
 ) -> FastAPI:
     """Build the application; it holds no state beyond its arguments and what it has counted.
 
@@ -110,11 +115,14 @@ def create_app(
         keys: tells who makes a request; without them no key is asked for, and web pages are kept off instead.
         registry: where the metrics go; by default one of the application's own.
         pace: how long streams may be silent, or wait for a reader.
+        tracing: where spans of requests go; by default there are none.
     """
     meters = make_meters(backend, running, registry or CollectorRegistry())
-    measured = MeasuredBackend(backend, meters.generations, chance.clock)
+    served = backend if tracing is None else TracedBackend(backend, tracing)
+    measured = MeasuredBackend(served, meters.generations, chance.clock)
     tiers = dict(pair.split("=", maxsplit=1) for pair in settings.tiers)
-    control = Controller(parts or ControlParts(), meters.control, now=chance.now, new_id=chance.new_id, tiers=tiers)
+    parts = parts or ControlParts()
+    control = Controller(parts, meters.control, now=chance.now, new_id=chance.new_id, tiers=tiers)
     PolicyCollector(meters.registry, lambda: control.policy_names(backend.models()))
     app = _Application(
         backend.models(),
@@ -133,6 +141,8 @@ def create_app(
         app.add_middleware(Authentication, authenticator=keys, open_paths=OPEN_PATHS)
     app.add_middleware(RequestIds, new_id=chance.new_id)
     # The one added last is the outermost: what those within it answer is counted as well.
+    if tracing is not None:
+        app.add_middleware(Traced, tracing=tracing)
     app.add_middleware(Measured, instruments=meters.http, clock=chance.clock)
     app.add_middleware(HeadAsGet)
     app.add_exception_handler(UnmaskError, _answer_error)
@@ -147,6 +157,7 @@ def create_app(
         read=partial(read_chat, backend=backend, draw_seed=chance.draw_seed),
         shape=CHAT_SHAPE,
         pace=pace or StreamPace(stalled_s=settings.write_timeout_s),
+        accounts=Accounts(parts.ledger, chance.clock),
     )
     read_text = partial(read_completion, backend=backend, draw_seed=chance.draw_seed)
     _add_generating(app, chat, replace(chat, read=read_text, shape=TEXT_SHAPE))

@@ -36,6 +36,8 @@ class Call:
         include_usage: whether a stream ends with what it cost.
         asked: what the client says of the budget of all its choices.
         admitted: the requests with the budgets they were given, once they were; one per request.
+        user: whom the client names as its user, in its own words.
+        tags: names that the client gives to the call, to find it by in reports.
         service_tier: the tier to name in the answer, which admission may change; ``None`` where the client named none.
     """
 
@@ -48,4 +50,6 @@ class Call:
     include_usage: bool = False
     asked: Asked = Asked()
     admitted: tuple[Admitted, ...] = ()
+    user: str = ""
+    tags: tuple[str, ...] = ()
     service_tier: str | None = None

@@ -186,6 +186,10 @@ class AnswerUsage(BaseModel):
     total_tokens: int
     prompt_tokens_details: PromptTokensDetails
     diffusion: DiffusionUsage
+    cost: float | None = Field(
+        default=None,
+        description="In units of money, where calls are booked; null where the model has no price.",
+    )
 
 
 class SnapshotPiece(BaseModel):

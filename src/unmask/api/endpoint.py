@@ -1,7 +1,7 @@
 """The endpoints that generate."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from starlette.requests import Request as HttpRequest
@@ -11,20 +11,29 @@ from unmask.api.admission import admit
 from unmask.api.answer import Answer
 from unmask.api.authentication import require_role
 from unmask.api.body import BodyLimits, parse_object, read_body
+from unmask.api.breaking import reason_of
 from unmask.api.call import Call, Delivery
 from unmask.api.chance import Chance
 from unmask.api.connection import while_connected
+from unmask.api.costs import cost_headers
+from unmask.api.errors import ClientGoneError
 from unmask.api.event_stream import EventStream, StreamPace
 from unmask.api.headers import STEPS, answer_headers
+from unmask.api.idempotency import fingerprint, idempotency_key
 from unmask.api.measured import STOPWATCH
 from unmask.api.responses import json_response
 from unmask.api.running import Running
 from unmask.api.serving import Serving
 from unmask.api.shape import AnswerShape
 from unmask.api.stopwatch import Stopwatch
+from unmask.api.traced import SPAN, CallTrace
 from unmask.backend import Backend
+from unmask.control.accounts import Accounts
 from unmask.control.answered import Answered
+from unmask.control.caller import Caller
 from unmask.control.controller import Controller
+from unmask.control.quotas import limits_of, owner_of
+from unmask.errors import UnmaskError
 from unmask.metrics.generations import GenerationInstruments
 from unmask.tenants.role import KeyRole
 
@@ -38,6 +47,7 @@ class GenerateEndpoint:
 
     Attributes:
         control: gives requests their budgets.
+        accounts: books them.
         read: what the endpoint's bodies mean.
         shape: what its answers look like.
         pace: how long its streams may be silent.
@@ -52,15 +62,34 @@ class GenerateEndpoint:
     read: ReadCall
     shape: AnswerShape
     pace: StreamPace
+    accounts: Accounts = field(default_factory=Accounts)
 
     async def answer(self, http: HttpRequest) -> Response:
         """Answer a request; a client that hangs up cancels its generations."""
         principal = require_role(http, (KeyRole.INFERENCE,))
-        # Here so that no body is read in vain; serving checks again, for others arrive while this one is read.
-        self.running.check()
-        raw = await read_body(http.headers, http.receive, self.body_limits)
-        call = admit(self.read(parse_object(raw)), self.control, principal)
         state = http.scope["state"]
+        caller = Caller(
+            owner=owner_of(principal),
+            limits=limits_of(principal),
+            request_id=state["request_id"],
+            arrived=state["arrived"],
+        )
+        try:
+            # Here so that no body is read in vain; serving checks again, for others arrive while this one is read.
+            self.running.check()
+            raw = await read_body(http.headers, http.receive, self.body_limits)
+            call = admit(self.read(parse_object(raw)), self.control, principal)
+            caller = replace(
+                caller,
+                owner=owner_of(principal, user=call.user, tags=call.tags),
+                idempotency_key=idempotency_key(http.headers) if self.accounts.is_booked else None,
+                fingerprint=fingerprint(http.url.path, raw),
+            )
+        except UnmaskError as error:
+            if not isinstance(error, ClientGoneError):
+                await self.accounts.refuse(caller, reason_of(error))
+            raise
+        account = self.accounts.account(caller, call.admitted)
         state[STOPWATCH] = stopwatch = Stopwatch(self.chance.clock, state["arrived"])
         serving = Serving(
             call=call,
@@ -69,13 +98,17 @@ class GenerateEndpoint:
             control=self.control,
             request_id=state["request_id"],
             stopwatch=stopwatch,
+            account=account,
         )
+        answer_id = f"{self.shape.id_prefix}{self.chance.new_id()}"
         answer = Answer(
-            id=f"{self.shape.id_prefix}{self.chance.new_id()}",
+            id=answer_id,
             created=int(self.chance.now()),
             call=call,
             shape=self.shape,
             verified=partial(self.instruments.verified, call.model.name),
+            settled=lambda: account.settled,
+            decided=CallTrace(state[SPAN], call, answer_id).decided if SPAN in state else None,
         )
         if call.delivery is not Delivery.WHOLE:
             return EventStream(serving, answer, self.pace)
@@ -86,6 +119,7 @@ def _whole(serving: Serving, answer: Answer, decided: tuple[Answered, ...]) -> R
     choices = [answer.finish(one) for one in decided]
     response = json_response(answer.whole(choices))
     response.headers[STEPS] = str(sum(one.generation.usage.steps_used for one in decided))
+    response.headers.update(cost_headers(serving.account.settled))
     # Last, so that writing the answer counts.
-    response.headers.update(answer_headers(serving.call, serving.stopwatch))
+    response.headers.update(answer_headers(serving.call, serving.stopwatch, serving.account.standings))
     return response

@@ -79,7 +79,8 @@ class EventStream(Response):
         await wire.end(last)
 
     def _header_lines(self) -> list[tuple[bytes, bytes]]:
-        lines = {**_HEADERS, **answer_headers(self._answer.call, self._serving.stopwatch)}
+        serving = self._serving
+        lines = {**_HEADERS, **answer_headers(serving.call, serving.stopwatch, serving.account.standings)}
         return [(name.encode(), value.encode()) for name, value in lines.items()]
 
     async def _write(self, buffer: EventBuffer, wire: Wire, scope: Scope) -> bytes:

@@ -4,6 +4,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from unmask.api.components import TEMPLATE, Json, reference, with_schemas
+from unmask.api.costs import COST
 from unmask.api.documented import ErrorBody
 from unmask.api.headers import BUCKET, OVERHEAD, STEPS
 from unmask.api.request_id import HEADER, LONGEST_ID
@@ -78,6 +79,10 @@ def _headers() -> Json:
         BUCKET: {
             "description": "The budget tier asked for, where one was.",
             "schema": {"type": "string", "enum": [bucket.value for bucket in Bucket]},
+        },
+        COST: {
+            "description": "What the call cost, in units of money, where it is booked and has a price. Not on streams.",
+            "schema": {"type": "string", "pattern": r"^\d+(\.\d+)?$"},
         },
         OVERHEAD: {
             "description": "Milliseconds in this server and outside the backend; on a stream until its headers.",

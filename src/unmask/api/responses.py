@@ -7,12 +7,12 @@ import orjson
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from unmask.api.rate_limits import refusal_headers
+from unmask.api.rate_limits import SHOULD_RETRY, refusal_headers
 from unmask.api.status import status_of
 from unmask.api.usage import spent_usage
 from unmask.control.errors import CapReachedError
 from unmask.errors import RetryLaterError, UnmaskError
-from unmask.ledger.errors import LimitExceededError
+from unmask.ledger.errors import DuplicateRequestError, IdempotencyMismatchError, LimitExceededError
 
 REASON = "x-unmask-reason"
 """Why a request is not taken at present: the error's code, where whoever routes requests finds it unread."""
@@ -68,8 +68,16 @@ def _spent(error: UnmaskError) -> dict[str, object]:
     return {"usage": spent_usage(error.answered, error.admitted.assignment)}
 
 
+def _repetition_headers(error: UnmaskError) -> Mapping[str, str]:
+    """Keep clients from sending again what will be refused again; while the first request runs, it may yet fail."""
+    is_final = isinstance(error, IdempotencyMismatchError) or (
+        isinstance(error, DuplicateRequestError) and error.ending is not None
+    )
+    return {SHOULD_RETRY: "false"} if is_final else {}
+
+
 def _retry_headers(error: UnmaskError) -> dict[str, str]:
-    limits = refusal_headers(error) if isinstance(error, LimitExceededError) else {}
+    limits = refusal_headers(error) if isinstance(error, LimitExceededError) else _repetition_headers(error)
     if not isinstance(error, RetryLaterError):
         return {**limits}
     reason = {REASON: status_of(error).code or "", **limits}

@@ -246,5 +246,5 @@ class GeneratingBody(Strict):
     diffusion: DiffusionOptions | None = Field(default=None, description="How the answer is denoised.")
     num_denoising_steps: Positive | None = Field(default=None, description="Another name of `diffusion.max_steps`.")
     vllm_xargs: VllmArguments | None = Field(default=None, description="Other names, as clients of vLLM send them.")
-    user: Label | None = Field(default=None, description="The client's own note; changes nothing.")
-    metadata: _Metadata | None = Field(default=None, description="The client's own notes; they change nothing.")
+    user: Label | None = Field(default=None, description="The client's end user, by whom its requests are told apart.")
+    metadata: _Metadata | None = Field(default=None, description="The client's own notes: tags of its requests.")

@@ -5,8 +5,10 @@ import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from unmask.api.breaking import broken_off, reason_of
 from unmask.api.call import Call, Delivery
 from unmask.api.cancel import cancel
 from unmask.api.errors import UnfinishedError
@@ -14,13 +16,17 @@ from unmask.api.event_buffer import EventBuffer
 from unmask.api.running import Running
 from unmask.api.stopwatch import Stopwatch
 from unmask.backend import Backend, CommitEvent, DoneEvent, Generation, Request
+from unmask.control.account import Account
 from unmask.control.admitted import Admitted
 from unmask.control.answered import Answered
+from unmask.control.attempt import AttemptReason
 from unmask.control.controller import Controller
+from unmask.errors import UnmaskError
 from unmask.types import Outcome
 
 _LOG = logging.getLogger(__name__)
 _Tasks = tuple[asyncio.Future[Answered], ...]
+_Settle = Callable[[Generation], Coroutine[Any, Any, Answered]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +38,7 @@ class Serving:
         control: told how each request ended.
         request_id: what the log names the call by.
         stopwatch: told when the backend has the call, and when it says something.
+        account: the call's books: reserved before anything is submitted, settled before its last byte.
     """
 
     call: Call
@@ -40,6 +47,7 @@ class Serving:
     control: Controller
     request_id: str
     stopwatch: Stopwatch
+    account: Account
 
     async def collect(self) -> tuple[Answered, ...]:
         """Return an answer to every request, in their order; cancelling aborts them all.
@@ -48,11 +56,13 @@ class Serving:
             UnmaskError: whatever keeps the server or the backend from taking the call.
             UnfinishedError: a generation failed, or the server stopped it.
         """
-        async with self._together(self._whole(admitted) for admitted in self.call.admitted) as tasks:
+        jobs = (self._whole(index, admitted) for index, admitted in enumerate(self.call.admitted))
+        async with self._booked(), self._together(jobs) as tasks:
             await asyncio.wait(tasks)
             error = _failure(tasks)
             if error is not None:
                 raise error
+            await self.account.complete()
             return tuple(task.result() for task in tasks)
 
     @asynccontextmanager
@@ -64,15 +74,46 @@ class Serving:
         """
         buffer = EventBuffer()
         jobs = (self._streamed(index, admitted, buffer) for index, admitted in enumerate(self.call.admitted))
-        async with self._together(jobs) as tasks:
+        async with self._booked(), self._together(jobs) as tasks:
+            closing = asyncio.ensure_future(self._close(tasks, buffer))
+            try:
+                yield buffer
+            finally:
+                await cancel(closing)
 
-            def ended(_: asyncio.Future[Answered]) -> None:
-                if all(task.done() for task in tasks):
-                    buffer.end(_failure(tasks))
+    async def _close(self, tasks: _Tasks, buffer: EventBuffer) -> None:
+        """Settle a stream once all of it has run; only then is it told that it has ended, and how."""
+        await asyncio.wait(tasks)
+        error = _failure(tasks)
+        try:
+            if error is None:
+                await self.account.complete()
+            else:
+                await self.account.break_off(broken_off(error))
+        except Exception as unsettled:  # noqa: BLE001 - whoever writes the stream waits for its end, whatever it is
+            error = unsettled
+        if error is None and self.account.is_booked:
+            for index, task in enumerate(tasks):
+                buffer.put(index, task.result())
+        buffer.end(error)
 
-            for task in tasks:
-                task.add_done_callback(ended)
-            yield buffer
+    @asynccontextmanager
+    async def _booked(self) -> AsyncIterator[None]:
+        """Reserve the call for as long as the block runs, and settle what it does not settle itself."""
+        try:
+            self.running.check(len(self.call.requests), self.call.requests[0].terms.name)
+        except UnmaskError as error:
+            await self.account.refuse(reason_of(error))
+            raise
+        await self.account.open()
+        end = broken_off(None)
+        try:
+            yield
+        except BaseException as error:
+            end = broken_off(error)
+            raise
+        finally:
+            await self.account.break_off(end)
 
     @asynccontextmanager
     async def _together(self, jobs: Iterable[Coroutine[Any, Any, Answered]]) -> AsyncIterator[_Tasks]:
@@ -93,51 +134,61 @@ class Serving:
         finally:
             await cancel(*tasks)
 
-    async def _whole(self, admitted: Admitted) -> Answered:
-        with self._settling(admitted) as settle:
-            return await settle(await self._generated(admitted.opening))
+    async def _whole(self, index: int, admitted: Admitted) -> Answered:
+        with self._settling(index, admitted) as settle:
+            return await settle(await self._generated(index, admitted.opening, AttemptReason.FIRST))
 
     async def _streamed(self, index: int, admitted: Admitted, buffer: EventBuffer) -> Answered:
         if self.call.delivery is Delivery.VERIFIED:
-            answered = await self._whole(admitted)
+            answered = await self._whole(index, admitted)
             generation = answered.generation
+            self.account.told()
             buffer.put(index, CommitEvent(text=generation.text, logprobs=generation.logprobs))
         else:
             answered = await self._committed(index, admitted, buffer)
-        buffer.put(index, answered)
+        # What ends a choice goes out once it is settled.
+        if not self.account.is_booked:
+            buffer.put(index, answered)
         return answered
 
     async def _committed(self, index: int, admitted: Admitted, buffer: EventBuffer) -> Answered:
         """Run a request and put what it says into the buffer as it is said."""
         done: Generation | None = None
-        with self._settling(admitted) as settle:
-            async with aclosing(self.backend.stream(admitted.opening)) as events:
+        first = AttemptReason.FIRST
+        with self._settling(index, admitted) as settle:
+            watched = self.account.watched(index, admitted.opening, first)
+            async with aclosing(self.backend.stream(watched)) as events:
                 async for event in events:
                     self.stopwatch.come_back()
                     if isinstance(event, DoneEvent):
                         done = event.generation
+                        self.account.ran(index, watched, first, done)
                     else:
+                        self.account.told()
                         buffer.put(index, event)
             assert done is not None, "a stream ends with its generation"
             # What has been said goes out before it is judged.
             await asyncio.sleep(0)
             return await settle(done)
 
-    async def _generated(self, request: Request) -> Generation:
+    async def _generated(self, index: int, request: Request, reason: AttemptReason) -> Generation:
         self.stopwatch.hand_over()
-        generation = await self.backend.generate(request)
+        generation = await self.backend.generate(self.account.watched(index, request, reason))
         self.stopwatch.come_back()
+        self.account.ran(index, request, reason, generation)
         return generation
 
     @contextmanager
-    def _settling(self, admitted: Admitted) -> Iterator[Callable[[Generation], Coroutine[Any, Any, Answered]]]:
+    def _settling(self, index: int, admitted: Admitted) -> Iterator[_Settle]:
         """Yield what makes an answer of a request's first attempt; a request that has none by then is abandoned."""
         settled = False
 
         async def settle(first: Generation) -> Answered:
             nonlocal settled
-            answered = await self.control.conclude(admitted, self._completed(first), self._generated)
+            generate = partial(self._generated, index)
+            answered = await self.control.conclude(admitted, self._completed(first), generate)
             settled = True
+            self.account.decided(index, answered)
             self.control.settle(admitted, answered, self.request_id)
             return answered
 

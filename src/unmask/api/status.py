@@ -36,7 +36,12 @@ from unmask.errors import (
     UnknownModelError,
     UnmaskError,
 )
-from unmask.ledger.errors import LimitExceededError
+from unmask.ledger.errors import (
+    DuplicateRequestError,
+    IdempotencyMismatchError,
+    LimitExceededError,
+    ReservationLostError,
+)
 from unmask.tenants.errors import KeyMissingError, KeyRefusedError, RoleError
 from unmask.types import Outcome
 
@@ -75,6 +80,7 @@ STATUS: Mapping[Outcome | type[UnmaskError], Status] = MappingProxyType(
         UnknownPathError: Status(http=404, type=_INVALID, code="unknown_path"),
         MethodNotAllowedError: Status(http=405, type=_INVALID, code="method_not_allowed"),
         HeadersTimeoutError: Status(http=408, type=_INVALID, code="headers_timeout"),
+        DuplicateRequestError: Status(http=409, type=_INVALID, code="duplicate_request"),
         BodyTimeoutError: Status(http=408, type=_INVALID, code="body_timeout"),
         BodyTooLargeError: Status(http=413, type=_INVALID, code="body_too_large"),
         TargetTooLongError: Status(http=414, type=_INVALID, code="target_too_long"),
@@ -82,6 +88,8 @@ STATUS: Mapping[Outcome | type[UnmaskError], Status] = MappingProxyType(
         # Not tried again by clients of the OpenAI API: the same request would spend the same steps.
         BudgetSpentError: Status(http=422, type=_INVALID, code="budget_spent"),
         AnswerFailedError: Status(http=422, type=_INVALID, code="verification_failed"),
+        # The same request again would meet the same: the key stands for another one.
+        IdempotencyMismatchError: Status(http=422, type=_INVALID, code="idempotency_mismatch"),
         HeadersTooLargeError: Status(http=431, type=_INVALID, code="headers_too_large"),
         QueueFullError: Status(http=429, type=_RATE, code="queue_full"),
         # Its money spent, it is another one: `BUDGET`.
@@ -92,6 +100,8 @@ STATUS: Mapping[Outcome | type[UnmaskError], Status] = MappingProxyType(
         DrainingError: Status(http=503, type=_UNAVAILABLE, code="draining"),
         ConnectionsError: Status(http=503, type=_UNAVAILABLE, code="too_many_connections"),
         NoCapacityError: Status(http=503, type=_UNAVAILABLE, code="no_capacity"),
+        # Its process counted as dead: what was answered of it is charged to nobody.
+        ReservationLostError: Status(http=503, type=_UNAVAILABLE, code="unavailable"),
         RetryLaterError: Status(http=503, type=_UNAVAILABLE, code="unavailable"),
         # Every error without a row of its own: settings, weights, checkpoints, and what nobody foresaw.
         UnmaskError: Status(http=500, type=_SERVER, code="internal_error"),

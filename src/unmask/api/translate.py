@@ -78,8 +78,15 @@ def to_call(body: ChatBody | CompletionBody, model: ModelInfo, draw_seed: Callab
         verifying=verifying(options.verify or (), asked.chats),
         include_usage=body.stream_options is not None and body.stream_options.include_usage is True,
         asked=_asked(options, steps, delivery, body.service_tier),
+        user=_bookable(body.user or ""),
+        tags=tuple(_bookable(f"{name}={value}") for name, value in (body.metadata or {}).items()),
         service_tier=_tier(body.service_tier),
     )
+
+
+def _bookable(label: str) -> str:
+    """Return a label without the one character that databases refuse in a text."""
+    return label.replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def _asked_of_chat(body: ChatBody, model: ModelInfo) -> _Asked:

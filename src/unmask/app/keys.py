@@ -4,6 +4,8 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from sqlalchemy import Engine
+
 from unmask.clock import SystemClock
 from unmask.config import Settings
 from unmask.config.settings import KeyMode
@@ -38,17 +40,13 @@ def pepper_of(settings: Settings, environ: Mapping[str, str]) -> Pepper:
     return open_pepper(pepper_path(settings.pepper_file, environ))
 
 
-@contextmanager
-def opened_authenticator(settings: Settings, environ: Mapping[str, str]) -> Iterator[Authenticator | None]:
-    """Open what tells who makes a request, for as long as the block runs; nothing where no keys are asked for.
+def authenticator_in(engine: Engine, settings: Settings, environ: Mapping[str, str]) -> Authenticator | None:
+    """Return what tells who makes a request; nothing where no keys are asked for.
 
     Raises:
-        ConfigError: the database is none, or was made by a newer version.
-        DatabaseUnavailableError: it does not answer.
+        DatabaseUnavailableError: the database does not answer.
         PepperError: the pepper cannot be read, or is not that of the keys.
     """
     if settings.keys is KeyMode.OFF:
-        yield None
-        return
-    with opened_store(settings, environ) as store:
-        yield open_authenticator(store, pepper_of(settings, environ), clock=SystemClock(), now=time.time)
+        return None
+    return open_authenticator(TenantStore(engine), pepper_of(settings, environ), clock=SystemClock(), now=time.time)

@@ -5,23 +5,29 @@ import gc
 import os
 import socket
 from collections.abc import Callable
+from dataclasses import replace
 
 from rich.console import Console
+from sqlalchemy import Engine
 
 from unmask.api.application import create_app, system_chance
 from unmask.api.running import Running
 from unmask.app.banner import print_banner
+from unmask.app.books import ledger_in, opened_engine
 from unmask.app.control import control_parts, record_folder
 from unmask.app.files import make_room
-from unmask.app.keys import opened_authenticator
+from unmask.app.keys import authenticator_in
 from unmask.app.server import DrainingServer
+from unmask.app.tracing import opened_tracing
 from unmask.backend import Backend
 from unmask.config import Settings
 from unmask.config.rules import is_loopback
 from unmask.config.settings import KeyMode
 from unmask.errors import ConfigError
+from unmask.ledger.book import DatabaseLedger
+from unmask.ledger.errors import LedgerUnavailableError
+from unmask.metrics.tracing import Tracing
 from unmask.policy.folders import open_store
-from unmask.tenants.authenticator import Authenticator
 from unmask.text.tokenizer import packaged_tokenizer
 
 BACKLOG = 2048
@@ -37,17 +43,19 @@ def serve(settings: Settings, make_backend: Callable[[Settings], Backend], conso
 
     Raises:
         ConfigError: the port cannot be listened on, or this process may not hold so many connections; or the database
-            of keys is none.
+            is none, or the price book cannot be read.
+        DatabaseUnavailableError: the database does not answer.
         PepperError: the secret that keys are hashed with cannot be read, or is another one.
         UnmaskError: whatever `make_backend` raises.
     """
     make_room(settings.max_connections)
     with (
         listen(settings) as listener,
-        opened_authenticator(settings, os.environ) as authenticator,
-        asyncio.Runner(loop_factory=_fast_loop()) as runner,
+        opened_engine(settings, os.environ) as engine,
+        opened_tracing(settings) as tracing,
+        asyncio.Runner(loop_factory=fast_loop()) as runner,
     ):
-        return runner.run(_serve(settings, make_backend, console, listener, authenticator))
+        return runner.run(_serve(settings, make_backend, console, listener, engine, tracing))
 
 
 def listen(settings: Settings) -> socket.socket:
@@ -80,8 +88,10 @@ async def _serve(
     make_backend: Callable[[Settings], Backend],
     console: Console,
     listener: socket.socket,
-    authenticator: Authenticator | None,
+    engine: Engine | None,
+    tracing: Tracing | None,
 ) -> int:
+    keys = None if engine is None else authenticator_in(engine, settings, os.environ)
     backend = make_backend(settings)
     running = Running(settings.max_rows * len(backend.models()) + settings.queue_limit)
     chance = system_chance()
@@ -93,7 +103,9 @@ async def _serve(
         count_tokens=tokenizer.chat_length,
         max_tokens=backend.models()[0].default_max_tokens,
     )
-    app = create_app(backend, settings, running, chance, parts=parts, keys=authenticator)
+    ledger = None if engine is None else ledger_in(engine, settings)
+    parts = replace(parts, ledger=ledger)
+    app = create_app(backend, settings, running, chance, parts=parts, keys=keys, tracing=tracing)
     server = DrainingServer(
         app,
         backend,
@@ -105,15 +117,26 @@ async def _serve(
     # What is loaded by now stays to the end. Neither collections meanwhile nor the one at exit, which with torch take
     # seconds on a busy machine, need look through it.
     gc.freeze()
-    print_banner(console, url_of(listener), backend.models(), parts.policies, has_keys=authenticator is not None)
+    print_banner(console, url_of(listener), backend.models(), parts.policies, has_keys=keys is not None)
     try:
         return await server.serve_all(listener)
     finally:
         if parts.book is not None:
             parts.book.close()
+        if ledger is not None:
+            await _close(ledger, console)
 
 
-def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+async def _close(ledger: DatabaseLedger, console: Console) -> None:
+    """Book what waits; where that cannot be, say so: whoever starts the server next finds it, as lost."""
+    try:
+        await ledger.close()
+    except LedgerUnavailableError as error:
+        console.print(error.message, highlight=False, markup=False, soft_wrap=True)
+
+
+def fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Return what makes the fastest event loop there is here; nothing where that is asyncio's own."""
     try:
         import uvloop
     except ModuleNotFoundError:

@@ -16,6 +16,7 @@ from unmask.bench.batching_bench import run_batching_bench
 from unmask.bench.bench import Bench
 from unmask.bench.engine_bench import run_engine_bench
 from unmask.bench.fixed_budgets import read_fixed_budgets
+from unmask.bench.gateway_bench import run_gateway_bench
 from unmask.bench.isolation_bench import run_isolation_bench
 from unmask.bench.ledger_bench import run_ledger_bench
 from unmask.bench.model_bench import run_model_bench
@@ -208,6 +209,13 @@ def _batching(bench: Bench, _: argparse.Namespace, __: Console) -> Runner:
     return run_it
 
 
+def _gateway(bench: Bench, _: argparse.Namespace, __: Console) -> Runner:
+    def run_it(seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
+        return run_gateway_bench(bench, seed=seed, quick=quick, progress=watch)
+
+    return run_it
+
+
 BENCHES: dict[str, Maker] = {
     "engine": _engine,
     "model": _model,
@@ -215,4 +223,5 @@ BENCHES: dict[str, Maker] = {
     "batching": _batching,
     "policy": _policy,
     "ledger": _ledger,
+    "gateway": _gateway,
 }

@@ -43,6 +43,9 @@ def save_picture(report: BenchReport, path: Path) -> None:
     elif report.name == "policy":
         _draw_arms(axes[0], report.figures, "")
         _draw_arms(axes[1], report.figures, "drifted.")
+    elif report.name == "gateway":
+        _draw_bars(axes[0], report.figures, "latency_p50_ms")
+        _draw_bars(axes[1], report.figures, "requests_per_s")
     elif report.name == "ledger":
         _draw_rates(axes[0], report.figures)
         _draw_waits(axes[1], report.figures)

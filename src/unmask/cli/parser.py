@@ -14,7 +14,7 @@ from unmask.cli.tune_parser import add_tune_parts
 from unmask.types import NAMED_STRATEGIES, Precision
 
 TRAINABLE = ("tiny", "nano")
-BENCHES = ("engine", "model", "isolation", "batching", "policy", "ledger", "all")
+BENCHES = ("engine", "model", "isolation", "batching", "policy", "ledger", "gateway", "all")
 VERDICTS = ("pass", "fail")
 SPLITS = ("tune", "calibrate", "test")
 

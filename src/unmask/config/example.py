@@ -4,9 +4,10 @@ import json
 import textwrap
 
 from unmask.config.keys import Key, settings_keys
-from unmask.config.rules import Folder, Group
+from unmask.config.rules import Folder, Group, Url
 
 WIDTH = 100
+EXAMPLE_URL = "http://127.0.0.1:4318"
 
 
 def example_file() -> str:
@@ -29,5 +30,11 @@ def _entry(key: Key) -> str:
 def _toml(key: Key) -> str:
     """Write the default as TOML does, which has no word for nothing: there another allowed value stands."""
     if key.default is None:
-        return f'"{key.name.removesuffix("_dir")}"' if isinstance(key.setting.rule, Folder) else "1"
+        match key.setting.rule:
+            case Folder():
+                return json.dumps(key.name.removesuffix("_dir"))
+            case Url():
+                return json.dumps(EXAMPLE_URL)
+            case _:
+                return "1"
     return json.dumps(list(key.default) if isinstance(key.default, tuple) else key.default)

@@ -15,6 +15,7 @@ class Group(StrEnum):
     REQUESTS = "requests"
     POLICY = "policy"
     LEDGER = "ledger"
+    TRACING = "tracing"
     CONNECTIONS = "connections"
 
 
@@ -71,11 +72,20 @@ class Folder:
 
 
 @dataclass(frozen=True, slots=True)
+class Url:
+    """The base of an HTTP address, without query; nothing stands for none."""
+
+    def allow(self, url: str | None) -> bool:
+        """Tell whether ``url`` is one."""
+        return url is None or re.fullmatch(r"https?://[^\s/?#@]+(/[^\s?#]*)?", url) is not None
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
     """Stands beside a setting's type: its group, its rule, what it does, and what its being empty means."""
 
     group: Group
-    rule: Range | Names | OneOf | Address | Folder
+    rule: Range | Names | OneOf | Address | Folder | Url
     meaning: str
     empty: str = ""
 

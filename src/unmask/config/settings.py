@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from unmask.config.durability import Durability
-from unmask.config.rules import Address, Folder, Group, Names, OneOf, Range, Setting
+from unmask.config.rules import Address, Folder, Group, Names, OneOf, Range, Setting, Url
 from unmask.service import Batching
 from unmask.types import Precision
 
@@ -187,7 +187,7 @@ class Settings:
             Group.LEDGER,
             Folder("the path of a file, or a URL of PostgreSQL (postgresql://...)"),
             "Database of the ledger and of keys.",
-            empty="unmask/unmask.db in $XDG_STATE_HOME, else in ~/.local/state",
+            empty="with keys unmask/unmask.db in $XDG_STATE_HOME, else in ~/.local/state; else nothing is booked",
         ),
     ] = None
     durability: Annotated[
@@ -202,6 +202,24 @@ class Settings:
         str | None,
         Setting(Group.LEDGER, Folder(), "File of the price book.", empty="nothing costs anything"),
     ] = None
+
+    otlp_endpoint: Annotated[
+        str | None,
+        Setting(
+            Group.TRACING,
+            Url(),
+            "Where traces go, by OTLP over HTTP. Prompts and answers never do. Needs the extra `otel`.",
+            empty="nowhere",
+        ),
+    ] = None
+    trace_share: Annotated[
+        float,
+        Setting(
+            Group.TRACING,
+            Range(0, 1),
+            "Share of requests that are traced; a caller who traces its request decides for that one.",
+        ),
+    ] = 1.0
 
     max_connections: Annotated[
         int,

@@ -21,7 +21,7 @@ from unmask.control.reexpand import Generate, conclude
 from unmask.control.sources import FIXED_POLICY, ActivePolicy, Classified, Estimate
 from unmask.control.tiers import served_tier, settle_class, usable_classes
 from unmask.errors import InvalidRequestError
-from unmask.metrics.control import ControlEnd, ControlInstruments
+from unmask.metrics.control import ControlEnd, ControlInstruments, ControlVerdict
 from unmask.policy.policy import DEFAULT_TASK, Policy
 from unmask.tasks.consistency import SelfConsistency
 from unmask.tasks.criteria import load_criteria
@@ -129,6 +129,7 @@ class Controller:
     async def conclude(self, admitted: Admitted, first: Generation, generate: Generate) -> Answered:
         """Return the answer to a request whose first attempt has ended; see `unmask.control.reexpand`."""
         found = await conclude(admitted, first, generate)
+        self._instruments.answered(admitted.model.name, found.reexpansions)
         for attempt in found.attempts[1:]:
             self._instruments.attempted(admitted.model.name, attempt.reason, attempt.steps)
         return found
@@ -200,6 +201,8 @@ class Controller:
         extra = 0
         if isinstance(record, ControlRecord) and record.exit_steps is not None:
             extra = record.steps - record.exit_steps
+        if isinstance(record, ControlRecord) and not kept.is_lost:
+            self._instruments.control_judged(model, verdict_of(record))
         self._instruments.control_ended(model, ControlEnd.LOST if kept.is_lost else ControlEnd.RECORDED, extra)
 
     def _failure_kept(self, model: str, kept: Kept) -> None:
@@ -219,6 +222,23 @@ def _check_cap(admitted: Admitted, answered: Answered) -> None:
         attempts = 1 + answered.reexpansions
         error = AnswerFailedError(attempts, service_class.name, answered.cap, failures[0].reason)
         raise error.having(admitted, answered)
+
+
+def verdict_of(record: ControlRecord) -> ControlVerdict:
+    """Return what a control run says of its exit."""
+    if record.exit_steps is None:
+        return ControlVerdict.UNMET
+    match record.passed, record.exit_passed:
+        case True, True:
+            return ControlVerdict.BOTH_PASS
+        case True, False:
+            return ControlVerdict.MISJUDGED
+        case False, True:
+            return ControlVerdict.REVERSED
+        case False, False:
+            return ControlVerdict.BOTH_FAIL
+        case _:
+            return ControlVerdict.UNJUDGED
 
 
 def known_tasks(model: ModelInfo, active: ActivePolicy | None) -> tuple[str, ...]:

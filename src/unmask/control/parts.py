@@ -6,6 +6,7 @@ from random import Random
 
 from unmask.control.book import RecordBook
 from unmask.control.sources import Classifier, EstimatorSource, NoEstimators, NoPolicies, PolicySource
+from unmask.ledger.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +18,7 @@ class ControlParts:
         estimators: the difficulty estimators that policies name.
         classifier: tells the task types of requests that name none.
         book: where records go; without one no controls are drawn, for nobody would learn from them.
+        ledger: where requests are booked; without one nothing is, and no limit of a tenant or key holds.
         draw: uniform numbers from 0 up to but without 1, of which a control run is drawn.
     """
 
@@ -24,4 +26,5 @@ class ControlParts:
     estimators: EstimatorSource = field(default_factory=NoEstimators)
     classifier: Classifier | None = None
     book: RecordBook | None = None
+    ledger: Ledger | None = None
     draw: Callable[[], float] = field(default_factory=lambda: Random(0).random)

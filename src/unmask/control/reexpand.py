@@ -12,13 +12,13 @@ from unmask.control.answered import Answered, Cap, answered, unanswered
 from unmask.control.attempt import Attempt, AttemptReason, best_of, steps_of
 from unmask.control.moves import Move, Moves, reseeded
 from unmask.control.verdict import Failure, Judge, Verdict
-from unmask.errors import UnmaskError
+from unmask.errors import DeadlineError, UnmaskError
 from unmask.tasks.consistency import SelfConsistency
 from unmask.tasks.failure import FailureKind
 from unmask.types import Outcome, StepBudget
 
-Generate = Callable[[GenerateRequest], Awaitable[Generation]]
-"""Runs a request to its end, as `unmask.backend.Backend.generate` does."""
+Generate = Callable[[GenerateRequest, AttemptReason], Awaitable[Generation]]
+"""Runs a request to its end, as `unmask.backend.Backend.generate` does; told what it is for."""
 
 _LOG = logging.getLogger(__name__)
 
@@ -62,7 +62,11 @@ class _Story:
             move = moves.following(self.attempts)
             if not isinstance(move, Move):
                 return move
-            if not await self._make(move):
+            try:
+                completed = await self._make(move)
+            except DeadlineError:
+                return Cap.DEADLINE
+            if not completed:
                 return None
         return None
 
@@ -71,9 +75,15 @@ class _Story:
         return next(attempt for attempt in reversed(self.attempts) if attempt.is_answer)
 
     async def _make(self, move: Move) -> bool:
-        """Make a further attempt; return whether it completed."""
+        """Make a further attempt; return whether it completed.
+
+        Raises:
+            DeadlineError: it would come too late.
+        """
         try:
-            generation = await self.generate(move.request)
+            generation = await self.generate(move.request, move.reason)
+        except DeadlineError:
+            raise
         except UnmaskError as error:
             _LOG.warning("a further attempt could not be made, the best answer so far is kept: %s", error)
             return False
@@ -126,7 +136,7 @@ class _Story:
 
     async def _generated(self, request: GenerateRequest) -> Generation | None:
         try:
-            return await self.generate(request)
+            return await self.generate(request, AttemptReason.CONSISTENCY)
         except UnmaskError as error:
             _LOG.warning("a sample could not be drawn: %s", error)
             return None

@@ -1,7 +1,46 @@
 """The most that a request may cost: what has to be reserved for it before it runs."""
 
+from dataclasses import dataclass
+
 from unmask.control.admitted import Admitted
 from unmask.types import Mode
+
+MESSAGE_TOKENS = 8
+"""Tokens around a message's text, and at the end of a chat: roles and marks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worst:
+    """The most that all generations for a request take together.
+
+    Attributes:
+        steps: denoise steps.
+        token_steps: canvas tokens that these forward.
+        prefill_tokens: tokens of prompts and finished canvases.
+    """
+
+    steps: int
+    token_steps: int
+    prefill_tokens: int
+
+
+def worst_of(admitted: Admitted) -> Worst:
+    """Return the most that a request can take.
+
+    How many tokens its prompt has is known once a backend has read it; no tokenizer makes more of a text than it has
+    bytes, and no generation fills more than the context.
+    """
+    request, model = admitted.request, admitted.model
+    steps = most_steps(admitted)
+    text = sum(len(message.content.encode("utf-8", "surrogatepass")) for message in request.messages)
+    marks = MESSAGE_TOKENS * (len(request.messages) + 1)
+    prefill = min(model.context_length, text + marks + _canvases(admitted) * width_of(admitted))
+    attempts = 1 + (0 if admitted.expansion is None else admitted.expansion.limit)
+    return Worst(
+        steps=steps,
+        token_steps=steps * width_of(admitted),
+        prefill_tokens=attempts * _generations(admitted) * prefill,
+    )
 
 
 def most_steps(admitted: Admitted) -> int:
@@ -11,15 +50,30 @@ def most_steps(admitted: Admitted) -> int:
     of them may be compared with; never more than the total that client or class name.
     """
     request, model, expansion = admitted.request, admitted.model, admitted.expansion
-    length = request.canvas_length or model.default_canvas_length
-    tokens = request.max_tokens or model.default_max_tokens
-    canvases = tokens if request.mode is Mode.AUTOREGRESSIVE else -(-tokens // length)
+    canvases = _canvases(admitted)
     steps = model.default_steps_of(request.canvas_length) if request.budget is None else request.budget.max_steps
-    generations = 1 + (0 if admitted.consistency is None else admitted.consistency.samples)
     total = 0
     for attempt in range(1 + (0 if expansion is None else expansion.limit)):
         if attempt and expansion is not None:
             steps = expansion.grown(steps)
         of_one = canvases * (1 if request.mode is Mode.AUTOREGRESSIVE else steps)
-        total += generations * of_one
+        total += _generations(admitted) * of_one
     return total if admitted.max_total_steps is None else min(total, admitted.max_total_steps)
+
+
+def width_of(admitted: Admitted) -> int:
+    """Return how many tokens a step of a request forwards."""
+    request = admitted.request
+    if request.mode is Mode.AUTOREGRESSIVE:
+        return 1
+    return request.canvas_length or admitted.model.default_canvas_length
+
+
+def _canvases(admitted: Admitted) -> int:
+    """Return the most canvases of a generation; token by token, each token is one."""
+    return -(-(admitted.request.max_tokens or admitted.model.default_max_tokens) // width_of(admitted))
+
+
+def _generations(admitted: Admitted) -> int:
+    """Return the most generations of an attempt: itself and its samples."""
+    return 1 + (0 if admitted.consistency is None else admitted.consistency.samples)

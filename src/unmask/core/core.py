@@ -16,6 +16,7 @@ from unmask.sched.batcher import Batcher, Changes
 from unmask.sequence import Sequence, Submission
 from unmask.service import QueueLoad
 from unmask.types import ExitReason, Mode, Outcome, StepBudget
+from unmask.work import EngineWork
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +51,7 @@ class Core:
         self._ids = count(1)
         self._open: dict[int, tuple[Sequence, Listener]] = {}
         self._looked = clock.now()
+        self._work = EngineWork()
         self.load = CoreLoad(at=clock.now())
 
     def submit(self, submission: Submission, listener: Listener) -> int:
@@ -108,7 +110,9 @@ class Core:
                 _log_failures(results)
                 self.batcher.update(plan, results, changes)
                 tokens = sum(row.tokens for row in plan.rows)
-                self.batcher.forecast.ticked(len(plan.rows), tokens, self._clock.now() - started)
+                took = self._clock.now() - started
+                self.batcher.forecast.ticked(len(plan.rows), tokens, took)
+                self._work = self._work.after(len(plan.rows), tokens, took)
             except Exception as error:  # one bad forward must not end the thread that serves everyone else
                 logger.exception("a forward of %d rows failed", len(plan.rows))
                 self.batcher.fail(plan, f"{type(error).__name__}: {error}", changes)
@@ -143,6 +147,9 @@ class Core:
             ticks=self.load.ticks + 1,
             busy_s=self.load.busy_s + now - began,
             queues=self._queues(now),
+            work=self._work,
+            useful_tokens=self.batcher.made.useful_tokens,
+            growth=self.batcher.made.growth,
         )
 
     def _queues(self, now: float) -> tuple[QueueLoad, ...]:

@@ -1,7 +1,7 @@
 """The asyncio front of the engine thread: submit, abort, drain."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,6 +13,9 @@ from unmask.core.thread import Command, EngineThread
 from unmask.errors import DrainingError
 from unmask.sequence import OutputToken, Sequence, Submission
 from unmask.types import StepTrace
+
+LEFT_S = 5.0
+"""Longest wait for the engine to say what an aborted sequence took; a tick is much shorter."""
 
 
 class Kind(StrEnum):
@@ -100,8 +103,14 @@ class Front:
         """Seconds for which the engine thread has had work and finished no tick."""
         return self._core.stalled_s
 
-    async def run(self, submission: Submission) -> AsyncGenerator[Notice, None]:
+    async def run(
+        self, submission: Submission, left: Callable[[Sequence], None] | None = None
+    ) -> AsyncGenerator[Notice, None]:
         """Yield notices until the sequence has ended; closing the iterator aborts it within one tick.
+
+        Args:
+            submission: what to run.
+            left: told the aborted sequence once it has ended; closing the iterator waits for that.
 
         Raises:
             DrainingError: nothing new is taken.
@@ -128,6 +137,8 @@ class Front:
             if not ended:
                 with suppress(EngineStoppedError):
                     self._thread.post(_abort(ids))
+                    if left is not None:
+                        await _tell_end(relay, left)
             self._open -= 1
             if self._open == 0:
                 self._idle.set()
@@ -137,6 +148,16 @@ class Front:
         self._draining = True
         await self._idle.wait()
         await asyncio.to_thread(self._thread.stop)
+
+
+async def _tell_end(relay: _Relay, left: Callable[[Sequence], None]) -> None:
+    """Wait for the end of a sequence that was aborted; one that was refused, or an engine that is stuck, has none."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(LEFT_S):
+            while not isinstance(notice := await relay.notices.get(), Exception):
+                if notice.sequence is not None:
+                    left(notice.sequence)
+                    return
 
 
 def _submit(submission: Submission, relay: _Relay, ids: list[int]) -> Command:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from unmask.service import QueueLoad
+from unmask.work import NO_GROWTH, EngineWork, Growth
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +22,9 @@ class CoreLoad:
         ticks: ticks since the start.
         busy_s: seconds in ticks since the start.
         queues: what waits, by service class and bucket; a moment old where very many wait.
+        work: its forwards.
+        useful_tokens: of the tokens forwarded those that completed generations were made of.
+        growth: what these held, by length.
     """
 
     at: float
@@ -31,6 +35,9 @@ class CoreLoad:
     ticks: int = 0
     busy_s: float = 0.0
     queues: tuple[QueueLoad, ...] = ()
+    work: EngineWork = EngineWork()
+    useful_tokens: int = 0
+    growth: Growth = NO_GROWTH
 
     @property
     def has_work(self) -> bool:

@@ -164,6 +164,10 @@ class Batch:
             return UnknownReservationError(f"{settlement.id[:80]!r} is no request of this ledger")
         if known.ending is not None:
             return entry.tried if _is_own(entry, known.ending) else _ended(known.id, known.ending)
+        if settlement.is_refused:
+            row = unrun_row(known.id, Ending.REJECTED, settlement.reason, self._stamp.time_us)
+            self._end(known, row, NOTHING, "rejected")
+            return Settled(id=known.id, cost=0)
         price = self._book_of(known.price).price(known.model, known.service_class)
         attempts = [
             attempt_row(known.id, number, attempt, price) for number, attempt in enumerate(settlement.attempts, 1)

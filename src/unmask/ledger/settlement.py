@@ -12,6 +12,7 @@ class Purpose(StrEnum):
     ANSWER = "answer"
     RE_EXPANSION = "re_expansion"
     SEARCH = "search"
+    VERIFICATION = "verification"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +20,8 @@ class Attempt:
     """One submission to a backend: what it was allowed and what it took.
 
     Attributes:
-        purpose: the first one answers; others are further attempts after a failed verification, or candidates.
+        purpose: the first one answers; others are further attempts after a failed verification, candidates, or
+            samples that an answer is verified against.
         bucket: budget tier, where it had one.
         steps_allocated: denoise steps that it was given.
         steps: denoise steps that it took, those of ``steps_control`` included.
@@ -58,12 +60,14 @@ class Settlement:
 
     Attributes:
         id: that of its `Reserved`.
-        outcome: how it ended; `Ending` has two more, which nobody settles.
+        outcome: how it ended; `Ending` has two more: rejected, and lost, which nobody settles.
         reason: why, in a word or two: a finish reason, an error's code.
         attempts: all of its attempts, in the order they began; none where it never ran.
         accepted: whether an answer went out that no verifier had failed; the effective unit price goes by it.
         billed: whether its owner pays; the platform does otherwise.
         cap_applied: whether a cap of its class cut it.
+        is_refused: whether it was turned away after it was reserved and before it took anything: it ends as rejected,
+            and takes up none of its limits.
         first_byte_s, total_s: seconds from its arrival to the first byte of its answer, and to its end.
     """
 
@@ -74,8 +78,12 @@ class Settlement:
     accepted: bool = False
     billed: bool = True
     cap_applied: bool = False
+    is_refused: bool = False
     first_byte_s: float | None = None
     total_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        assert not (self.is_refused and self.attempts), "what has run was not refused"
 
 
 class Ending(StrEnum):

@@ -138,7 +138,8 @@ class _Verification:
                 self._fault(f"request {name} has no outcome and does not run")
         else:
             last = {Ending.REJECTED: "rejected", Ending.LOST: "lost"}.get(ending, "settled")
-            expected = [last] if ending == Ending.REJECTED else ["reserved", last]
+            # One that was turned away may have been reserved before.
+            expected = [last] if ending == Ending.REJECTED and "reserved" not in kinds else ["reserved", last]
             if row.open_process is not None:
                 self._fault(f"request {name} has {ending} and still runs")
         if kinds != expected:
@@ -243,7 +244,7 @@ class _Groups:
 
 def _used(row: Found) -> Used:
     """Return what an ended request keeps of its limits; see `unmask.ledger.batch`."""
-    if row.end_ending == Ending.LOST:
+    if row.end_ending in {Ending.LOST, Ending.REJECTED}:
         return Used(requests=0, steps=0, cost=0)
     if row.end_payer == PLATFORM:
         return Used(requests=1, steps=0, cost=0)

@@ -1,8 +1,9 @@
 """Serves requests on cores in this process."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from functools import partial
 from typing import assert_never
 
 from unmask.backend import (
@@ -72,7 +73,8 @@ class LocalBackend:
         begun = Begun() if request.draft is None else begun_with(request.draft.before, model.tokenizer.token_bytes)
         submission = make_submission(request, model.info, tuple(prompt), begun)
         output = Output(submission.stop, model.tokenizer)
-        async with aclosing(self._fronts[request.model].run(submission)) as notices:
+        left = None if request.left is None else partial(_tell_left, request.left, output)
+        async with aclosing(self._fronts[request.model].run(submission, left)) as notices:
             async for notice in notices:
                 if notice.kind is Kind.STEPPED and notice.entry is not None:
                     yield _step_event(notice.entry, model.tokenizer)
@@ -119,6 +121,9 @@ class LocalBackend:
             ticks=load.ticks,
             busy_s=load.busy_s,
             queues=load.queues,
+            work=load.work,
+            useful_tokens=load.useful_tokens,
+            growth=load.growth,
         )
 
     def _model(self, name: str) -> ServedModel:
@@ -135,6 +140,10 @@ def _step_event(entry: StepTrace, tokenizer: TextTokenizer) -> StepEvent:
         max_steps=entry.max_steps,
         pieces=tuple(DraftPiece(text=text, fixed=fixed) for text, fixed in zip(texts, entry.fixed, strict=True)),
     )
+
+
+def _tell_left(left: Callable[[Generation], None], output: Output, sequence: Sequence) -> None:
+    left(_generation(sequence, output))
 
 
 def _generation(sequence: Sequence, output: Output) -> Generation:

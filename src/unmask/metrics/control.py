@@ -21,6 +21,21 @@ class ControlEnd(StrEnum):
     UNFINISHED = "unfinished"
 
 
+class ControlVerdict(StrEnum):
+    """What a control run says of its exit: its full run and the draft at the exit, as their checker judges them.
+
+    ``misjudged``: the full run passes, the exit fails. ``reversed``: the other way round. ``unmet``: the rule never
+    was. ``unjudged``: there is no checker.
+    """
+
+    BOTH_PASS = "both_pass"
+    BOTH_FAIL = "both_fail"
+    MISJUDGED = "misjudged"
+    REVERSED = "reversed"
+    UNMET = "unmet"
+    UNJUDGED = "unjudged"
+
+
 class ControlInstruments:
     """Counts what requests were given and what came of it; every series is there from the start, at zero.
 
@@ -52,6 +67,16 @@ class ControlInstruments:
         self._extra_steps = self._counter(
             "unmask_control_extra_steps_total", "Denoise steps of control runs beyond where they would have exited."
         )
+        self._verdicts = self._counter(
+            "unmask_control_verdicts_total",
+            "Control runs on record, by what their exit would have done to the answer.",
+            "verdict",
+            ControlVerdict,
+        )
+        self._answers = self._counter("unmask_answers_total", "Requests that were given an answer.")
+        self._reexpanded = self._counter(
+            "unmask_answers_reexpanded_total", "Of these, those that took further attempts after a failed verification."
+        )
         self._attempts = self._counter(
             "unmask_attempts_total",
             "Generations beyond the first of a request: further attempts after a failed verification, by what was "
@@ -73,6 +98,16 @@ class ControlInstruments:
         """Count a control run, and what it cost to let it run on."""
         self._controls.labels(model, result).inc()
         self._extra_steps.labels(model).inc(extra_steps)
+
+    def control_judged(self, model: str, verdict: ControlVerdict) -> None:
+        """Count what a control run says of its exit."""
+        self._verdicts.labels(model, verdict).inc()
+
+    def answered(self, model: str, reexpansions: int) -> None:
+        """Count an answer, and whether it took further attempts."""
+        self._answers.labels(model).inc()
+        if reexpansions:
+            self._reexpanded.labels(model).inc()
 
     def attempted(self, model: str, reason: str, steps: int) -> None:
         """Count a generation beyond the first of its request, and what it cost."""

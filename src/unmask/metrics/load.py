@@ -1,15 +1,19 @@
 """What the engines have to do, asked for when somebody looks."""
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
 from typing import TypeVar
 
 from prometheus_client import CollectorRegistry
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
 from unmask.backend import EngineState, ModelLoad
 from unmask.service import QueueLoad
+from unmask.work import FORWARD_BOUNDS_S, GROWTH_BOUNDS, GrowthBand
 
+GROWTH_LABELS = ("model", "length")
 QUEUE_LABELS = ("model", "service_class", "bucket")
+INFINITY = "+Inf"
 NONE = "none"
 """Label of requests under no policy, and of those without a bucket."""
 Family = TypeVar("Family", GaugeMetricFamily, CounterMetricFamily)
@@ -41,6 +45,25 @@ COUNTERS: Gauges = (
     ),
     ("unmask_engine_ticks_total", "Turns of the engine loop.", lambda load: load.ticks),
     ("unmask_engine_busy_seconds_total", "Time the engine spent in ticks.", lambda load: load.busy_s),
+    ("unmask_engine_forwards_total", "Forwards that ended well.", lambda load: load.work.forwards),
+    (
+        "unmask_engine_rows_total",
+        "Rows of these forwards: over forwards, how full batches are.",
+        lambda load: load.work.rows,
+    ),
+    (
+        "unmask_engine_tokens_total",
+        "Tokens of these rows, of prompts, commits and canvases; what rows are padded with aside.",
+        lambda load: load.work.tokens,
+    ),
+    (
+        "unmask_engine_useful_tokens_total",
+        (
+            "Of these tokens those that completed generations were made of: prompts, commits, and of every step the "
+            "positions that became output; counted at a generation's end."
+        ),
+        lambda load: load.useful_tokens,
+    ),
 )
 QUEUES: tuple[tuple[str, str, Callable[[QueueLoad], float]], ...] = (
     ("unmask_queue_length", "Generations that wait, by service class and bucket.", lambda queue: queue.waiting),
@@ -58,6 +81,19 @@ QUEUES: tuple[tuple[str, str, Callable[[QueueLoad], float]], ...] = (
 QUEUE_COUNTERS: tuple[tuple[str, str, Callable[[QueueLoad], float]], ...] = (
     ("unmask_queue_admitted_total", "Generations that were given a place in a batch.", lambda queue: queue.admitted),
     ("unmask_queue_waited_time_seconds_total", "Time that these waited, all together.", lambda queue: queue.waited_s),
+)
+GROWTH: tuple[tuple[str, str, Callable[[GrowthBand], float]], ...] = (
+    (
+        "unmask_kv_growth_generations_total",
+        "Completed generations, by how long prompt and output were together: at most so many tokens.",
+        lambda band: band.generations,
+    ),
+    ("unmask_kv_growth_tokens_total", "Tokens whose KV these kept at their end.", lambda band: band.kv_tokens),
+    (
+        "unmask_kv_growth_pages_total",
+        "KV pages that these held, reserved and shared ones included.",
+        lambda band: band.pages,
+    ),
 )
 VLLM: tuple[tuple[str, str, Callable[[Iterable[ModelLoad]], float]], ...] = (
     (
@@ -104,12 +140,35 @@ class LoadCollector:
             for load in loads:
                 counter.add_metric((load.model,), value(load))
             yield counter
+        yield _forward_times(loads)
+        for name, meaning, of_band in GROWTH:
+            yield _by_length(CounterMetricFamily(name, meaning, labels=GROWTH_LABELS), loads, of_band)
         for name, meaning, of_queue in QUEUES:
             yield _by_queue(GaugeMetricFamily(name, meaning, labels=QUEUE_LABELS), loads, of_queue)
         for name, meaning, of_queue in QUEUE_COUNTERS:
             yield _by_queue(CounterMetricFamily(name, meaning, labels=QUEUE_LABELS), loads, of_queue)
         for name, meaning, total in VLLM:
             yield GaugeMetricFamily(name, meaning, value=total(loads))
+
+
+def _forward_times(loads: Iterable[ModelLoad]) -> HistogramMetricFamily:
+    family = HistogramMetricFamily("unmask_forward_time_seconds", "Time of a forward.", labels=("model",))
+    bounds = (*(str(bound) for bound in FORWARD_BOUNDS_S), INFINITY)
+    for load in loads:
+        counts = accumulate(load.work.times)
+        family.add_metric((load.model,), list(zip(bounds, counts, strict=True)), load.work.seconds)
+    return family
+
+
+def _by_length(
+    family: CounterMetricFamily, loads: Iterable[ModelLoad], value: Callable[[GrowthBand], float]
+) -> CounterMetricFamily:
+    """Add a series for every band of lengths; each counts its own, and not those of shorter ones as well."""
+    bounds = (*map(str, GROWTH_BOUNDS), INFINITY)
+    for load in loads:
+        for bound, band in zip(bounds, load.growth, strict=True):
+            family.add_metric((load.model, bound), value(band))
+    return family
 
 
 def _by_queue(family: Family, loads: Iterable[ModelLoad], value: Callable[[QueueLoad], float]) -> Family:

@@ -12,6 +12,7 @@ from unmask.sched.aligned import batch_of, stage_due
 from unmask.sched.ending import TokenBytes, Writer
 from unmask.sched.exits import with_exit
 from unmask.sched.forecast import Forecast
+from unmask.sched.made import Made
 from unmask.sched.pages import PagePool
 from unmask.sched.prefix import PrefixCache
 from unmask.sched.progress import apply_append, apply_result
@@ -50,6 +51,7 @@ class Batcher:
         self.pool = PagePool(settings.pages)
         self.accounts = Accounts()
         self.forecast = Forecast(settings)
+        self.made = Made()
         self.waiting = WaitingQueue(queue_limit, settings.patience_s)
         self.running: dict[int, Sequence] = {}
         self._aborting: list[Sequence] = []
@@ -188,6 +190,7 @@ class Batcher:
         self.accounts.leave(sequence, pages=len(sequence.pages))
         if sequence.outcome is Outcome.COMPLETED:
             self.forecast.ended(sequence, owed)
+            self.made.ended(sequence)
         self.pool.release(sequence.pages)
         sequence.pages = []
         sequence.canvas = None

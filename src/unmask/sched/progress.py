@@ -60,7 +60,9 @@ def _apply_canvas(sequence: Sequence, result: CanvasResult, writer: Writer) -> b
     if result.exited:
         sequence.exited, sequence.met = True, result.progress
     book_control(sequence, canvas, result.tokens, writer)
+    written = len(sequence.output)
     _extend(sequence, result.tokens, canvas.logprobs, _exit_reason(sequence, canvas, result), writer)
+    sequence.kept_tokens += canvas.steps * (len(sequence.output) - written)
     if sequence.outcome is not None:
         close_control(sequence, writer)
     return True

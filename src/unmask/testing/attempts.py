@@ -83,8 +83,8 @@ class Attempts:
         self.requests: list[Request] = []
         self._now = 0.0
 
-    async def __call__(self, request: Request) -> Generation:
-        """Answer a request."""
+    async def __call__(self, request: Request, _: AttemptReason = AttemptReason.FIRST) -> Generation:
+        """Answer a request, whatever it is for."""
         found = self._answer(request, len(self.requests))
         self.requests.append(request)
         if isinstance(found, Exception):

@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from unmask.backend import (
     CommitEvent,
@@ -22,7 +22,7 @@ from unmask.backend import (
 from unmask.errors import DrainingError
 from unmask.service import QueueLoad
 from unmask.testing.builders import make_generation, make_model, make_usage
-from unmask.types import ExitAction, ExitReason
+from unmask.types import ExitAction, ExitReason, Outcome
 
 STEPS = 4
 PAGES = 64
@@ -104,11 +104,13 @@ class FakeBackend:
         self.requests.append(request)
         self._running[request.model] += 1
         self._idle.clear()
+        taken = Taken()
         try:
-            async for event in self._events(request):
+            async for event in self._events(request, taken):
                 yield event
         except (asyncio.CancelledError, GeneratorExit):
             self.aborted.append(request)
+            tell_left(request, taken.steps)
             raise
         finally:
             self._running[request.model] -= 1
@@ -138,7 +140,7 @@ class FakeBackend:
             queues=self._queues,
         )
 
-    async def _events(self, request: Request) -> AsyncGenerator[Event, None]:
+    async def _events(self, request: Request, taken: "Taken") -> AsyncGenerator[Event, None]:
         text = self._answer if isinstance(self._answer, str) else self._answer(request)
         met = self._met(request)
         if met is not None and request.exit is not None and request.exit.action is ExitAction.STOP:
@@ -148,6 +150,7 @@ class FakeBackend:
                 await self._gate.wait()
             await asyncio.sleep(self._step_s)
             self._steps[request.model] += 1
+            taken.steps = step
             if self._error is not None:
                 raise self._error
             if request.snapshots:
@@ -159,6 +162,20 @@ class FakeBackend:
         if request.exit is None:
             return None
         return self._exit(request) if callable(self._exit) else self._exit
+
+
+@dataclass(slots=True)
+class Taken:
+    """Steps that a request has taken so far."""
+
+    steps: int = 0
+
+
+def tell_left(request: Request, steps: int) -> None:
+    """Tell a request what it took by the time its caller left, if it wants to know."""
+    if request.left is not None:
+        usage = make_usage(completion_tokens=0, steps_used=steps, exit_reason=ExitReason.ABORTED)
+        request.left(make_generation("", outcome=Outcome.ABORTED, finish_reason=None, usage=usage))
 
 
 def _snapshot(text: str, step: int) -> StepEvent:

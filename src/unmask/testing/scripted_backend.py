@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 
 from unmask.backend import Event, Generation, ModelInfo, ModelLoad, Request, last_generation
 from unmask.testing.builders import make_model
+from unmask.testing.fake_backend import tell_left
 
 Line = Event | Exception | asyncio.Event | float
 """An event that is told, an exception that is raised, something that is waited for, or seconds that it takes."""
@@ -48,6 +49,7 @@ class ScriptedBackend:
         lines = self._script(request, len(self.requests))
         self.requests.append(request)
         self.open += 1
+        told = 0
         try:
             for line in lines:
                 await asyncio.sleep(line if isinstance(line, float) else 0)
@@ -56,9 +58,12 @@ class ScriptedBackend:
                 if isinstance(line, asyncio.Event):
                     await line.wait()
                 elif not isinstance(line, float):
+                    told += 1
                     yield line
         except (asyncio.CancelledError, GeneratorExit):
             self.aborted += 1
+            # Each event is taken for a step.
+            tell_left(request, told)
             raise
         finally:
             self.open -= 1

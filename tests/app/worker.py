@@ -1,0 +1,21 @@
+"""A real server over a fake backend, in a process of its own, which tests kill."""
+
+import sys
+from dataclasses import replace
+
+from rich.console import Console
+
+from unmask.app.serve import serve
+from unmask.config import Settings
+from unmask.testing.fake_backend import FakeBackend
+
+
+def run(database: str) -> int:
+    """Serve until stopped; where it listens is the first thing it says."""
+    settings = replace(Settings(port=0), database=database, drain_s=10.0)
+    console = Console(file=sys.stdout, width=400, force_terminal=False)
+    return serve(settings, lambda _: FakeBackend(step_s=0.005), console)
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1]))
