@@ -384,23 +384,18 @@ async def test_a_cancelled_call_lets_go() -> None:
     await backend.drain()
 
 
-@pytest.mark.parametrize("streamed", [False, True])
-async def test_a_call_that_is_left_tells_what_it_took(streamed: bool) -> None:
+async def test_a_call_that_is_left_tells_what_it_took() -> None:
     """By the time it has let go: once, with the steps that were executed."""
     model = served(FakeEngine())
     backend = LocalBackend((replace(model, info=make_model(max_steps=10**9)),))
     told: list[Generation] = []
-    budget = StepBudget(max_steps=10**9)
-    request = replace(REQUEST, budget=budget, snapshots=True, left=told.append)
-    if streamed:
-        async with aclosing(backend.stream(request)) as events:
-            await anext(events)
-    else:
-        call = asyncio.ensure_future(backend.generate(request))
-        await until(lambda: model.core.load.steps > 0)
-        call.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await call
+    call = asyncio.ensure_future(
+        backend.generate(replace(REQUEST, budget=StepBudget(max_steps=10**9), left=told.append))
+    )
+    await until(lambda: model.core.load.steps > 0)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
 
     (left,) = told
     assert (left.outcome, left.usage.exit_reason) == (Outcome.ABORTED, ExitReason.ABORTED)
