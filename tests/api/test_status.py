@@ -43,7 +43,12 @@ from unmask.errors import (
     UnmaskError,
     WeightsError,
 )
-from unmask.ledger.errors import LimitExceededError
+from unmask.ledger.errors import (
+    DuplicateRequestError,
+    IdempotencyMismatchError,
+    LimitExceededError,
+    ReservationLostError,
+)
 from unmask.ledger.limit import Limit, LimitKind
 from unmask.tenants.errors import KeyMissingError, KeyRefusedError, KeysUnavailableError, RoleError
 from unmask.types import Outcome
@@ -70,6 +75,9 @@ ERRORS: tuple[tuple[UnmaskError, int, str, str], ...] = (
     (TargetTooLongError(9), 414, "invalid_request_error", "target_too_long"),
     (EncodingError("gzip"), 415, "invalid_request_error", "unsupported_encoding"),
     (HeadersTooLargeError(9, 9), 431, "invalid_request_error", "headers_too_large"),
+    (DuplicateRequestError("k", first="r", ending=None), 409, "invalid_request_error", "duplicate_request"),
+    (IdempotencyMismatchError("k", first="r"), 422, "invalid_request_error", "idempotency_mismatch"),
+    (ReservationLostError("m"), 503, "service_unavailable_error", "unavailable"),
     (BudgetSpentError(9, "interactive", 16), 422, "invalid_request_error", "budget_spent"),
     (AnswerFailedError(2, "batch", "deadline", "why"), 422, "invalid_request_error", "verification_failed"),
     (QueueFullError("m"), 429, "rate_limit_error", "queue_full"),

@@ -384,6 +384,40 @@ async def test_a_cancelled_call_lets_go() -> None:
     await backend.drain()
 
 
+async def test_a_call_that_is_left_tells_what_it_took() -> None:
+    """By the time it has let go: once, with the steps that were executed."""
+    model = served(FakeEngine())
+    backend = LocalBackend((replace(model, info=make_model(max_steps=10**9)),))
+    told: list[Generation] = []
+    call = asyncio.ensure_future(
+        backend.generate(replace(REQUEST, budget=StepBudget(max_steps=10**9), left=told.append))
+    )
+    await until(lambda: model.core.load.steps > 0)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+
+    (left,) = told
+    assert (left.outcome, left.usage.exit_reason) == (Outcome.ABORTED, ExitReason.ABORTED)
+    assert left.usage.steps_used == model.core.load.steps > 0
+    await backend.drain()
+
+
+async def test_a_call_that_ends_by_itself_tells_nothing_beside(backend: LocalBackend) -> None:
+    """Nor does one that was refused, or was left before it was submitted."""
+    told: list[Generation] = []
+    await backend.generate(replace(REQUEST, left=told.append))
+    with pytest.raises(InvalidRequestError):
+        await backend.generate(replace(REQUEST, left=told.append, canvas_length=7))
+    call = asyncio.ensure_future(backend.generate(replace(REQUEST, left=told.append)))
+    await asyncio.sleep(0)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+
+    assert told == []
+
+
 async def test_a_failure_is_an_outcome() -> None:
     """A failed forward gives a generation that says so, with what it cost until then."""
     backend = LocalBackend((served(FakeEngine(error=RuntimeError("no memory"))),))

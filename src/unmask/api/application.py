@@ -169,7 +169,7 @@ def create_app(  # noqa: PLR0913 - each is a part that the composition root choo
 
 
 def _add_generating(app: FastAPI, chat: GenerateEndpoint, text: GenerateEndpoint) -> None:
-    refused = errors(400, 401, 403, 404, 408, 413, 415, 422, 429, 500, 503)
+    refused = errors(400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 500, 503)
     models = chat.backend.models()
     app.post(
         "/v1/chat/completions",

@@ -176,6 +176,11 @@ class DiffusionUsage(BaseModel):
     control: bool = Field(description="Whether a choice was a control run, which takes its whole budget.")
 
 
+def _without_default(schema: JsonDict) -> None:
+    # FastAPI leaves a default of null out, and what is described in two places has to be described alike.
+    schema.pop("default")
+
+
 class AnswerUsage(BaseModel):
     """What the call cost, all choices together."""
 
@@ -189,6 +194,7 @@ class AnswerUsage(BaseModel):
     cost: float | None = Field(
         default=None,
         description="In units of money, where calls are booked; null where the model has no price.",
+        json_schema_extra=_without_default,
     )
 
 
@@ -318,11 +324,6 @@ class ErrorFields(BaseModel):
     type: str
     param: str | None = Field(description="The field at fault, such as `diffusion.max_steps`.")
     code: str | None
-
-
-def _without_default(schema: JsonDict) -> None:
-    # FastAPI leaves a default of null out, and what is described in two places has to be described alike.
-    schema.pop("default")
 
 
 class SpentDiffusion(ChoiceDiffusion):

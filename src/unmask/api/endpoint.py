@@ -35,6 +35,7 @@ from unmask.control.controller import Controller
 from unmask.control.quotas import limits_of, owner_of
 from unmask.errors import UnmaskError
 from unmask.metrics.generations import GenerationInstruments
+from unmask.tenants.principal import Principal
 from unmask.tenants.role import KeyRole
 
 ReadCall = Callable[[dict[str, object]], Call]
@@ -66,29 +67,8 @@ class GenerateEndpoint:
 
     async def answer(self, http: HttpRequest) -> Response:
         """Answer a request; a client that hangs up cancels its generations."""
-        principal = require_role(http, (KeyRole.INFERENCE,))
+        call, caller = await self._admitted(http, require_role(http, (KeyRole.INFERENCE,)))
         state = http.scope["state"]
-        caller = Caller(
-            owner=owner_of(principal),
-            limits=limits_of(principal),
-            request_id=state["request_id"],
-            arrived=state["arrived"],
-        )
-        try:
-            # Here so that no body is read in vain; serving checks again, for others arrive while this one is read.
-            self.running.check()
-            raw = await read_body(http.headers, http.receive, self.body_limits)
-            call = admit(self.read(parse_object(raw)), self.control, principal)
-            caller = replace(
-                caller,
-                owner=owner_of(principal, user=call.user, tags=call.tags),
-                idempotency_key=idempotency_key(http.headers) if self.accounts.is_booked else None,
-                fingerprint=fingerprint(http.url.path, raw),
-            )
-        except UnmaskError as error:
-            if not isinstance(error, ClientGoneError):
-                await self.accounts.refuse(caller, reason_of(error))
-            raise
         account = self.accounts.account(caller, call.admitted)
         state[STOPWATCH] = stopwatch = Stopwatch(self.chance.clock, state["arrived"])
         serving = Serving(
@@ -113,6 +93,33 @@ class GenerateEndpoint:
         if call.delivery is not Delivery.WHOLE:
             return EventStream(serving, answer, self.pace)
         return _whole(serving, answer, await while_connected(http.receive, serving.collect()))
+
+    async def _admitted(self, http: HttpRequest, principal: Principal | None) -> tuple[Call, Caller]:
+        """Read a call and give it its budgets, and say whom it is booked to; one that is turned away is booked."""
+        state = http.scope["state"]
+        caller = Caller(
+            owner=owner_of(principal),
+            limits=limits_of(principal),
+            request_id=state["request_id"],
+            arrived=state["arrived"],
+        )
+        try:
+            # Here so that no body is read in vain; serving checks again, for others arrive while this one is read.
+            self.running.check()
+            raw = await read_body(http.headers, http.receive, self.body_limits)
+            call = admit(self.read(parse_object(raw)), self.control, principal)
+            if not self.accounts.is_booked:
+                return call, caller
+            return call, replace(
+                caller,
+                owner=owner_of(principal, user=call.user, tags=call.tags),
+                idempotency_key=idempotency_key(http.headers),
+                fingerprint=fingerprint(http.url.path, raw),
+            )
+        except UnmaskError as error:
+            if not isinstance(error, ClientGoneError):
+                await self.accounts.refuse(caller, reason_of(error))
+            raise
 
 
 def _whole(serving: Serving, answer: Answer, decided: tuple[Answered, ...]) -> Response:
