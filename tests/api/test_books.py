@@ -113,7 +113,7 @@ async def test_a_whole_answer_that_cannot_be_settled_is_an_error(error: Exceptio
 async def test_the_last_chunk_of_a_stream_that_cannot_be_settled_is_withheld(detail: str, n: int) -> None:
     """An error ends it: no choice has a finish reason, and there is neither usage nor the mark of success."""
     ledger = failing("settle", LedgerUnavailableError("gone"))
-    options = {"diffusion": {"stream": detail}, "stream_options": {"include_usage": True}, "n": n}
+    options: dict[str, Any] = {"diffusion": {"stream": detail}, "stream_options": {"include_usage": True}, "n": n}
     answer = await post(site(ledger), stream=True, **options)
 
     found = stream_of(answer)

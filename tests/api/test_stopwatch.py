@@ -80,13 +80,15 @@ async def test_overhead_is_time_outside_the_backend(delivery: Delivery, overhead
 async def test_time_after_an_event_of_a_stream_counts() -> None:
     """What passes between the first event and the headers is the server's."""
     clock = ManualClock()
+    call = make_call(delivery=Delivery.COMMITTED)
     serving = Serving(
-        call=make_call(delivery=Delivery.COMMITTED),
+        call=call,
         backend=FakeBackend(),
         running=Running(1),
         control=make_control(),
         request_id="req-1",
         stopwatch=Stopwatch(clock, 0),
+        account=Accounts().account(Caller(owner=Owner(tenant="acme")), call.admitted),
     )
     clock.advance(1)
     async with serving.stream() as buffer:
