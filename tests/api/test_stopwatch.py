@@ -11,6 +11,9 @@ from unmask.api.running import Running
 from unmask.api.serving import Serving
 from unmask.api.stopwatch import Stopwatch
 from unmask.backend import Event, Generation, Request
+from unmask.control.accounts import Accounts
+from unmask.control.caller import Caller
+from unmask.ledger.owner import Owner
 from unmask.testing.fake_backend import FakeBackend
 from unmask.testing.manual_clock import ManualClock
 from unmask.types import Verification
