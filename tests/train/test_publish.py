@@ -51,6 +51,9 @@ def test_quality_of_these_weights_is_shown(tmp_path: Path) -> None:
     card = publish("nano", 3, tmp_path, tmp_path, {**RESULTS, "model_digest": digest}).read_text(encoding="utf-8")
 
     assert "| sort | as targeted | 900/1000 | 90.0 % (88.0 to 91.7) | 80.0 % |" in card
+    assert "Not measured yet" not in card
+    assert card.count("## ") == 5
+    assert "\n\n## Limits\n\n" in card
 
 
 def test_rows_are_read_from_accuracies_only() -> None:

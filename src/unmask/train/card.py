@@ -19,6 +19,7 @@ _LIMITS = """\
 - English only. Other scripts pass through the tokenizer byte by byte without loss, but the model has seen none.
 - Every name is invented, built from two to four syllables; real names are as foreign to it as other languages.
 - Facts come from the prompt. What the weights remember of training is noise, not knowledge."""
+QUALITY = "## Quality"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,13 @@ def render_card(recipe: Recipe, log: Sequence[LogEntry], *, seconds: float, qual
         _LIMITS,
     )
     return "\n\n".join(parts) + "\n"
+
+
+def with_quality(card: str, quality: Sequence[Quality]) -> str:
+    """Return a card with its part on quality written anew; the run behind it need not be at hand any more."""
+    before, heading, rest = card.partition(QUALITY)
+    _, following, after = rest.partition("\n\n## ")
+    return f"{before}{_quality(quality)}{following}{after}" if heading else f"{card.rstrip()}\n\n{_quality(quality)}\n"
 
 
 def _recipe(recipe: Recipe, steps: int, seconds: float) -> str:
@@ -108,7 +116,7 @@ def _training(log: Sequence[LogEntry]) -> str:
 
 def _quality(quality: Sequence[Quality]) -> str:
     if not quality:
-        return "## Quality\n\nNot measured yet."
+        return f"{QUALITY}\n\nNot measured yet."
     rows = [
         (
             row.task,
@@ -120,7 +128,7 @@ def _quality(quality: Sequence[Quality]) -> str:
         for row in quality
     ]
     head = ("task type", "difficulty", "right", "rate (95 % interval)", "autoregressive")
-    text = "## Quality\n\nWhole answers judged by exact checkers, on items of splits that training never saw:"
+    text = f"{QUALITY}\n\nWhole answers judged by exact checkers, on items of splits that training never saw:"
     return _table(text, head, rows)
 
 

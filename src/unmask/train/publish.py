@@ -2,7 +2,7 @@
 
 Without results it copies the weights of a run and writes a card that says
 *not measured yet*; with the kept result of ``unmask bench model`` it writes
-the card again, with the quality measured on those very weights.
+the card's part on quality anew, as measured on those very weights.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from typing import Any
 from unmask.engine.weights import load_weights
 from unmask.errors import ConfigError
 from unmask.stats import Interval, wilson
-from unmask.train.card import Quality, render_card
+from unmask.train.card import Quality, render_card, with_quality
 from unmask.train.log import read_log
 from unmask.train.recipe import recipe
 
@@ -25,7 +25,7 @@ MEASURED = "_accuracy"
 
 
 def publish(name: str, seed: int, folder: Path, package: Path, results: Mapping[str, Any] | None) -> Path:
-    """Copy weights (without results) and write the card; returns the card.
+    """Copy weights and write their card, or with results write the card's part on quality anew; returns the card.
 
     Raises:
         ConfigError: the results are of other weights than the packaged ones.
@@ -39,11 +39,14 @@ def publish(name: str, seed: int, folder: Path, package: Path, results: Mapping[
         raise ConfigError(
             f"the results are of model {results['model_digest']!r}, not of {str(weights)!r}; measure again"
         )
-    log = read_log(folder / "log.jsonl")
-    seconds = log[-1].seconds if log else 0.0
-    quality = () if results is None else measured_quality(results)
     card = package / f"{name}.md"
-    card.write_text(render_card(recipe(name, seed), log, seconds=seconds, quality=quality), encoding="utf-8")
+    if results is None:
+        log = read_log(folder / "log.jsonl")
+        seconds = log[-1].seconds if log else 0.0
+        text = render_card(recipe(name, seed), log, seconds=seconds, quality=())
+    else:
+        text = with_quality(card.read_text(encoding="utf-8"), measured_quality(results))
+    card.write_text(text, encoding="utf-8")
     return card
 
 
