@@ -47,7 +47,7 @@ class Databases:
     def server(self) -> PostgresServer:
         """Return the PostgreSQL server."""
         if self._server is None:
-            self._stop = postgres_server(self.folder / "postgres")
+            self._stop = postgres_server()
             self._server = self._stop.__enter__()
             open_database(self._server.database("tables")).dispose()
         return self._server

@@ -37,8 +37,8 @@ FULL = make_key(
 
 
 @pytest.fixture(name="server", scope="module")
-def _server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
-    with postgres_server(tmp_path_factory.mktemp("postgres")) as server:
+def _server() -> Iterator[PostgresServer]:
+    with postgres_server() as server:
         yield server
 
 

