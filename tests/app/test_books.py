@@ -116,6 +116,12 @@ class Load:
         return bool(text.endswith(b"data: [DONE]\n\n") if stream else json.loads(text)["choices"])
 
 
+def children_s() -> float:
+    """Return the processor time of child processes that have ended, which other programs do not stretch."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
 def ends_of(world: World) -> dict[str, str]:
     """Return how each request ended, by what its client calls it."""
     names = {row["id"]: row["request_id"] for row in world.rows(REQUESTS)}
@@ -157,6 +163,23 @@ def test_kill_9_leaves_every_answered_request_settled(world: World, tmp_path: Pa
 def test_kill_9_20_times(databases: Databases, kind: str, tmp_path: Path) -> None:
     """At random moments, on both databases."""
     kill_again_and_again(World(databases.make(kind)), tmp_path, 20)
+
+
+@pytest.mark.slow
+def test_a_killed_server_is_back_within_five_seconds(world: World, tmp_path: Path) -> None:
+    """It answers after less than 5 s of processor time, and of waiting adds no 5 s to what a first start takes."""
+    waited = []
+    for turn in range(2):
+        before, started = children_s(), time.monotonic()
+        server = Server(world.url, tmp_path)
+        load = Load(server.url, f"turn{turn}")
+        load.wait_for(1)
+        waited.append(time.monotonic() - started)
+        server.end(signal.SIGKILL)
+        load.stop()
+
+    assert children_s() - before < 5
+    assert waited[1] - waited[0] < 5
 
 
 def test_graceful_shutdown_under_load_books_exactly_what_was_answered(world: World, tmp_path: Path) -> None:
