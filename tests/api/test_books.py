@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -14,12 +15,13 @@ from tests.api.raw_client import RawClient
 from tests.api.sse_events import SseStream, parse_stream
 from tests.ledger.databases import Databases, World
 from unmask.api.running import Running
-from unmask.backend import Backend, CommitEvent, Request
+from unmask.backend import Backend, CommitEvent, DoneEvent, Request
 from unmask.control.parts import ControlParts
 from unmask.control.refusals import A_SECOND
 from unmask.errors import DeadlineError, QueueFullError
 from unmask.ledger.errors import LedgerUnavailableError, ReservationLostError
 from unmask.ledger.ledger import Ledger
+from unmask.ledger.price import UNIT
 from unmask.ledger.settlement import Ending, Purpose
 from unmask.ledger.tables import ENDS, OPEN, REQUESTS
 from unmask.policy.policy import AtCap
@@ -36,6 +38,7 @@ from unmask.testing.waiting import until
 from unmask.types import ExitReason, Outcome
 
 KEY = {"authorization": "Bearer key"}
+NUMBER = {"kind": "numeric", "minimum": 10}
 
 
 def site(
@@ -242,6 +245,39 @@ async def test_a_request_that_its_class_fails_is_billed(stream: bool) -> None:
     assert (settlement.outcome, settlement.billed, settlement.reason) == (Outcome.FAILED, True, "budget_spent")
     assert settlement.cap_applied
     assert [one.steps for one in settlement.attempts] == [16]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("code", "re_expansions", "verify"), [("budget_spent", 0, []), ("verification_failed", 1, [NUMBER])]
+)
+async def test_the_error_of_a_class_says_what_was_charged(
+    world: World, code: str, re_expansions: int, verify: list[object], stream: bool
+) -> None:
+    """In usage, beside its steps, and as the books have it; without a ledger it says nothing of costs."""
+
+    def script(request: Request, _: int) -> list[Line]:
+        *events, done = speak(request, "7")
+        assert isinstance(done, DoneEvent)
+        reason = done.generation.usage.exit_reason if verify else ExitReason.MAX_STEPS
+        usage = replace(done.generation.usage, exit_reason=reason)
+        return [*events, DoneEvent(generation=replace(done.generation, usage=usage))]
+
+    policies = FakePolicies(
+        make_active(classes=(make_class_policy(max_steps=16, at_cap=AtCap.FAIL, re_expansions=re_expansions),))
+    )
+    body = chat_body(stream=stream, diffusion={"verify": verify} if verify else {})
+    told = []
+    async with world.ledger() as ledger:
+        for parts in (ControlParts(policies=policies, ledger=ledger), ControlParts(policies=policies)):
+            async with client_of(make_app(ScriptedBackend(script), parts=parts)) as client:
+                told.append(await client.post(CHAT, json=body))
+    booked, unbooked = (one.json() if one.status_code == 422 else stream_of(one).events[-1].value for one in told)
+
+    assert booked["error"]["code"] == unbooked["error"]["code"] == code
+    (end,) = world.rows(ENDS)
+    assert booked["usage"]["cost"] == end["cost"] / UNIT > 0
+    assert "cost" not in unbooked["usage"]
 
 
 # --- clients that vanish ---

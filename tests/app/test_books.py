@@ -10,31 +10,44 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPException
 from pathlib import Path
 from random import Random
 
+import httpx
 import pytest
+from sqlalchemy import URL
 
 from tests.app.site import BODY, CHAT
 from tests.ledger.databases import Databases, World
 from unmask.app.books import opened_engine
+from unmask.app.keys import opened_store, pepper_of
 from unmask.config import Settings
+from unmask.config.settings import KeyMode
 from unmask.ledger.tables import ENDS, OPEN, REQUESTS
+from unmask.tenants.quota import parse_quota
+from unmask.tenants.token import SECRET_LENGTH, Token
+from unmask.testing.tenants import make_key, make_tenant
 
 ROOT = Path(__file__).parents[2]
 CALLERS = 6
 LONGEST_S = 120.0
 
 
+def named(url: URL) -> str:
+    """Return a database as settings name it."""
+    return url.render_as_string(hide_password=False).replace("+pysqlite", "").replace("+psycopg", "")
+
+
 class Server:
     """A server in a process of its own."""
 
-    def __init__(self, world: World, state: Path) -> None:
-        url = world.url.render_as_string(hide_password=False)
+    def __init__(self, url: URL, state: Path, keys: KeyMode = KeyMode.OFF, *prices: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.app.worker", url.replace("+pysqlite", "").replace("+psycopg", "")],
+            [sys.executable, "-m", "tests.app.worker", named(url), keys.value, *prices],
             stdout=subprocess.PIPE,
             cwd=ROOT,
             env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}", "XDG_STATE_HOME": str(state)},
@@ -103,6 +116,12 @@ class Load:
         return bool(text.endswith(b"data: [DONE]\n\n") if stream else json.loads(text)["choices"])
 
 
+def children_s() -> float:
+    """Return the processor time of child processes that have ended, which other programs do not stretch."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
 def ends_of(world: World) -> dict[str, str]:
     """Return how each request ended, by what its client calls it."""
     names = {row["id"]: row["request_id"] for row in world.rows(REQUESTS)}
@@ -113,14 +132,14 @@ def kill_again_and_again(world: World, state: Path, times: int) -> None:
     """Kill a server under load at random moments, start the next one, and look at the books."""
     random, answered = Random(0), list[str]()
     for turn in range(times):
-        server = Server(world, state)
+        server = Server(world.url, state)
         load = Load(server.url, f"turn{turn}")
         load.wait_for(CALLERS)
         time.sleep(random.random() * 0.2)
         server.end(signal.SIGKILL)
         load.stop()
         answered += load.answered
-    last = Server(world, state)
+    last = Server(world.url, state)
     load = Load(last.url, "last")
     load.wait_for(1)
     last.end(signal.SIGTERM)
@@ -146,9 +165,26 @@ def test_kill_9_20_times(databases: Databases, kind: str, tmp_path: Path) -> Non
     kill_again_and_again(World(databases.make(kind)), tmp_path, 20)
 
 
+@pytest.mark.slow
+def test_a_killed_server_is_back_within_five_seconds(world: World, tmp_path: Path) -> None:
+    """It answers after less than 5 s of processor time, and of waiting adds no 5 s to what a first start takes."""
+    waited = []
+    for turn in range(2):
+        before, started = children_s(), time.monotonic()
+        server = Server(world.url, tmp_path)
+        load = Load(server.url, f"turn{turn}")
+        load.wait_for(1)
+        waited.append(time.monotonic() - started)
+        server.end(signal.SIGKILL)
+        load.stop()
+
+    assert children_s() - before < 5
+    assert waited[1] - waited[0] < 5
+
+
 def test_graceful_shutdown_under_load_books_exactly_what_was_answered(world: World, tmp_path: Path) -> None:
     """SIGTERM: what runs is finished, settled and answered, nothing is lost, and the rest is refused."""
-    server = Server(world, tmp_path)
+    server = Server(world.url, tmp_path)
     load = Load(server.url, "load")
     load.wait_for(2 * CALLERS)
     assert server.end(signal.SIGTERM) == 0
@@ -159,6 +195,66 @@ def test_graceful_shutdown_under_load_books_exactly_what_was_answered(world: Wor
     assert set(ends.values()) <= {"completed", "rejected"}
     assert world.count(OPEN) == 0
     assert world.verify().faults == ()
+
+
+PRICES = '{"version": "first", "prices": [{"token_step": 250000, "prefill_token": 0}]}'
+
+
+class Deployment:
+    """A database that nobody has opened before, and servers of it that ask for keys."""
+
+    def __init__(self, url: URL, state: Path) -> None:
+        self._url = url
+        self._state = state
+        self._prices = state / "prices.json"
+        self._prices.write_text(PRICES)
+        self._env = {"XDG_STATE_HOME": str(state)}
+
+    def server(self) -> Server:
+        """Start a server."""
+        return Server(self._url, self._state, KeyMode.REQUIRED, str(self._prices))
+
+    def make_key(self, limit: str) -> str:
+        """Make a tenant with a limit, as the command does, and return its key."""
+        settings = Settings(keys=KeyMode.REQUIRED, database=named(self._url))
+        token = Token(public_id="aaaaaaaaaaaa", secret="s" * SECRET_LENGTH)
+        with opened_store(settings, self._env) as store:
+            store.create_tenant(make_tenant(quotas=(parse_quota(limit),)))
+            store.create_key(make_key(), token, pepper_of(settings, self._env))
+        return token.text
+
+
+def statuses_of(server: Server, key: str, count: int) -> Counter[int]:
+    """Send requests at the same time, and count how they are answered."""
+    headers = {"authorization": f"Bearer {key}"}
+    with ThreadPoolExecutor(count) as pool:
+        answers = pool.map(
+            lambda _: httpx.post(f"{server.url}{CHAT}", json=BODY, headers=headers, timeout=LONGEST_S), range(count)
+        )
+        return Counter(answer.status_code for answer in answers)
+
+
+@pytest.mark.parametrize(("limit", "room"), [("requests=2/366d", 2), ("cost=0.000001/366d", 0)])
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def test_limits_hold_from_the_first_request_of_a_fresh_deployment(
+    databases: Databases, kind: str, limit: str, room: int, tmp_path: Path
+) -> None:
+    """Of requests at once on a database that is new no more are answered than there is room for; nor after a crash."""
+    url = URL.create("sqlite+pysqlite", database=str(tmp_path / "fresh.db"))
+    if kind == "postgresql":
+        url = databases.server().database(f"fresh-{limit.partition('=')[0]}")
+    fresh = Deployment(url, tmp_path)
+    server = fresh.server()
+    key = fresh.make_key(limit)
+    first, stranger = statuses_of(server, key, 8), statuses_of(server, "um-nobody", 1)
+    server.end(signal.SIGKILL)
+    server = fresh.server()
+    again = statuses_of(server, key, 8)
+    server.end(signal.SIGTERM)
+
+    assert stranger == {401: 1}
+    assert (first, again) == (Counter({200: room, 429: 8 - room}), Counter({429: 8}))
+    assert World(url).verify().faults == ()
 
 
 def test_without_keys_and_database_nothing_is_opened(tmp_path: Path) -> None:

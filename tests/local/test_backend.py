@@ -32,7 +32,7 @@ from unmask.testing.exits import make_plan, make_rule
 from unmask.testing.fake_engine import FakeEngine
 from unmask.testing.fixed_tokens import make_fixed
 from unmask.testing.speaker import Speaker
-from unmask.testing.waiting import until
+from unmask.testing.waiting import LONGEST_S, until
 from unmask.text.tokenizer import TextTokenizer, packaged_tokenizer
 from unmask.types import (
     Draft,
@@ -397,6 +397,23 @@ async def test_a_call_that_is_left_tells_what_it_took() -> None:
     with pytest.raises(asyncio.CancelledError):
         await call
 
+    (left,) = told
+    assert (left.outcome, left.usage.exit_reason) == (Outcome.ABORTED, ExitReason.ABORTED)
+    assert left.usage.steps_used == model.core.load.steps > 0
+    await backend.drain()
+
+
+async def test_a_stream_that_is_left_tells_what_it_took() -> None:
+    """Amid snapshots that come as fast as an engine can tick: the first of them is there, and so is the end."""
+    model = served(FakeEngine())
+    backend = LocalBackend((replace(model, info=make_model(max_steps=10**9)),))
+    told: list[Generation] = []
+    request = replace(REQUEST, budget=StepBudget(max_steps=10**9), snapshots=True, left=told.append)
+    async with aclosing(backend.stream(request)) as events, asyncio.timeout(LONGEST_S):
+        first = await anext(events)
+
+    assert isinstance(first, StepEvent)
+    assert (first.step, [piece.fixed for piece in first.pieces]) == (1, [False] * 8)
     (left,) = told
     assert (left.outcome, left.usage.exit_reason) == (Outcome.ABORTED, ExitReason.ABORTED)
     assert left.usage.steps_used == model.core.load.steps > 0

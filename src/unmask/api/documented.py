@@ -341,6 +341,11 @@ class SpentUsage(BaseModel):
     completion_tokens: int
     total_tokens: int
     diffusion: SpentDiffusion
+    cost: float | None = Field(
+        default=None,
+        description="Of the whole call, where calls are booked; null where the model has no price.",
+        json_schema_extra=_without_default,
+    )
 
 
 class ErrorBody(BaseModel):

@@ -7,6 +7,7 @@ import orjson
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from unmask.api.costs import cost_usage
 from unmask.api.rate_limits import SHOULD_RETRY, refusal_headers
 from unmask.api.status import status_of
 from unmask.api.usage import spent_usage
@@ -65,7 +66,7 @@ def _spent(error: UnmaskError) -> dict[str, object]:
     """Say what a request cost that its service class fails: its steps were taken."""
     if not isinstance(error, CapReachedError) or error.answered is None or error.admitted is None:
         return {}
-    return {"usage": spent_usage(error.answered, error.admitted.assignment)}
+    return {"usage": {**spent_usage(error.answered, error.admitted.assignment), **cost_usage(error.settled)}}
 
 
 def _repetition_headers(error: UnmaskError) -> Mapping[str, str]:

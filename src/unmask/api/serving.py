@@ -21,6 +21,7 @@ from unmask.control.admitted import Admitted
 from unmask.control.answered import Answered
 from unmask.control.attempt import AttemptReason
 from unmask.control.controller import Controller
+from unmask.control.errors import CapReachedError
 from unmask.errors import UnmaskError
 from unmask.types import Outcome
 
@@ -89,7 +90,7 @@ class Serving:
             if error is None:
                 await self.account.complete()
             else:
-                await self.account.break_off(broken_off(error))
+                await self._break_off(error)
         except Exception as unsettled:  # noqa: BLE001 - whoever writes the stream waits for its end, whatever it is
             error = unsettled
         if error is None and self.account.is_booked:
@@ -106,14 +107,18 @@ class Serving:
             await self.account.refuse(reason_of(error))
             raise
         await self.account.open()
-        end = broken_off(None)
         try:
             yield
         except BaseException as error:
-            end = broken_off(error)
+            await self._break_off(error)
             raise
-        finally:
-            await self.account.break_off(end)
+        await self._break_off(None)
+
+    async def _break_off(self, error: BaseException | None) -> None:
+        """Settle a call that an error ends; one whose class fails it then tells what it cost."""
+        await self.account.break_off(broken_off(error))
+        if isinstance(error, CapReachedError):
+            error.settled = self.account.settled
 
     @asynccontextmanager
     async def _together(self, jobs: Iterable[Coroutine[Any, Any, Answered]]) -> AsyncIterator[_Tasks]:

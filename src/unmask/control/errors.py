@@ -4,6 +4,7 @@ from unmask.control.admitted import Admitted
 from unmask.control.answered import Answered
 from unmask.control.asked import MAX_REEXPANSIONS, MAX_STEPS
 from unmask.errors import UnmaskError
+from unmask.ledger.settlement import Settled
 
 
 class CapReachedError(UnmaskError):
@@ -12,10 +13,12 @@ class CapReachedError(UnmaskError):
     Attributes:
         admitted: the request.
         answered: what it came to; ``None`` where that is not known.
+        settled: what the call cost, once that is booked; ``None`` where nothing is.
     """
 
     admitted: Admitted | None = None
     answered: Answered | None = None
+    settled: Settled | None = None
 
     def having(self, admitted: Admitted, answered: Answered) -> "CapReachedError":
         """Return the error, knowing what was spent."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Plan, Row, RowResult, TokenResult
 from unmask.testing.fixed_tokens import make_fixed
+from unmask.testing.records import make_record
 
 Script = Callable[[Row, CanvasTask | DecodeTask], RowResult]
 
@@ -36,12 +37,12 @@ def fill(task: CanvasTask | DecodeTask, token: int) -> RowResult:
     """Return ``token``, or a canvas that stays as it is until its last step fills it with ``token``."""
     if isinstance(task, DecodeTask):
         return TokenResult(token=token, logprobs=make_fixed(token, task.top_logprobs))
-    last = task.steps_left == 1
+    last, filled = task.steps_left == 1, (token,) * len(task.tokens)
     return CanvasResult(
-        tokens=(token,) * len(task.tokens) if last else task.tokens,
+        tokens=filled if last else task.tokens,
         finished=last,
         converged=False,
         state=task.state,
-        record=None,
+        record=make_record(task, filled, len(filled) if last else 0),
         logprobs=(make_fixed(token, task.top_logprobs),) * len(task.tokens) if last else (),
     )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Plan, RowResult, TokenResult
 from unmask.testing.fixed_tokens import make_fixed
 from unmask.testing.networks import TINY_ADAPTER
-from unmask.types import StepTrace
+from unmask.testing.records import make_record
 
 
 class Speaker:
@@ -33,7 +33,7 @@ class Speaker:
             finished=known == len(words),
             converged=task.steps_left > 1,
             state=None,
-            record=_record(task, words, known) if task.trace else None,
+            record=make_record(task, words, known),
             logprobs=()
             if task.top_logprobs is None
             else tuple(
@@ -45,15 +45,3 @@ class Speaker:
     def _spoken(self, first: int, length: int) -> tuple[int, ...]:
         part = self._answer[first : first + length]
         return part + (TINY_ADAPTER.end,) * (length - len(part))
-
-
-def _record(task: CanvasTask, words: tuple[int, ...], known: int) -> StepTrace:
-    return StepTrace(
-        canvas=task.index,
-        step=task.step,
-        max_steps=task.step + task.steps_left,
-        draft=words,
-        fixed=tuple(place < known for place in range(len(words))),
-        confidence=(0.5,) * len(words),
-        entropy=(0.1,) * len(words),
-    )
