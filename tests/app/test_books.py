@@ -234,7 +234,9 @@ def statuses_of(server: Server, key: str, count: int) -> Counter[int]:
         return Counter(answer.status_code for answer in answers)
 
 
-@pytest.mark.parametrize(("limit", "room"), [("requests=2/366d", 2), ("cost=0.000001/366d", 0)])
+@pytest.mark.parametrize(
+    ("limit", "room"), [("requests=2/366d", 2), pytest.param("cost=0.000001/366d", 0, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def test_limits_hold_from_the_first_request_of_a_fresh_deployment(
     databases: Databases, kind: str, limit: str, room: int, tmp_path: Path
