@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 import torch
 from rich.console import Console
@@ -44,6 +44,16 @@ HELD, MISSED, COULD_NOT_MEASURE = 0, 1, 3
 
 Watch = Callable[[str, float], None]
 Runner = Callable[[int, bool, Watch], BenchReport]
+
+
+class PlainBench(Protocol):
+    """Measures a bench's model and returns what it found."""
+
+    def __call__(self, bench: Bench, *, seed: int, quick: bool, progress: Watch) -> BenchReport:
+        """Run it; ``progress`` is told of stages and shares."""
+        ...
+
+
 Maker = Callable[[Bench, argparse.Namespace, Console], Runner]
 """Looks for all that a bench needs, before anything is measured, and returns what runs it."""
 
@@ -152,19 +162,17 @@ def _keep(report: BenchReport, named: str | None, console: Console) -> None:
     console.print(f"kept: {result}, {picture}")
 
 
-def _engine(bench: Bench, _: argparse.Namespace, __: Console) -> Runner:
-    def run_it(seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
-        torch.set_grad_enabled(False)
-        return run_engine_bench(bench, seed=seed, quick=quick, progress=watch)
+def _plain(run_bench: PlainBench) -> Maker:
+    """Return a maker of a bench that needs nothing beside what is measured."""
 
-    return run_it
+    def make(bench: Bench, _: argparse.Namespace, __: Console) -> Runner:
+        def run_it(seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
+            torch.set_grad_enabled(False)
+            return run_bench(bench, seed=seed, quick=quick, progress=watch)
 
+        return run_it
 
-def _model(bench: Bench, _: argparse.Namespace, __: Console) -> Runner:
-    def run_it(seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
-        return run_model_bench(bench, seed=seed, quick=quick, progress=watch)
-
-    return run_it
+    return make
 
 
 def _policy(bench: Bench, args: argparse.Namespace, console: Console) -> Runner:
@@ -186,42 +194,12 @@ def _policy(bench: Bench, args: argparse.Namespace, console: Console) -> Runner:
     return run_it
 
 
-def _ledger(bench: Bench, _: argparse.Namespace, __: Console) -> Runner:
-    def run_it(seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
-        return run_ledger_bench(bench, seed=seed, quick=quick, progress=watch)
-
-    return run_it
-
-
-def _isolation(bench: Bench, _: argparse.Namespace, __: Console) -> Runner:
-    def run_it(seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
-        torch.set_grad_enabled(False)
-        return run_isolation_bench(bench, seed=seed, quick=quick, progress=watch)
-
-    return run_it
-
-
-def _batching(bench: Bench, _: argparse.Namespace, __: Console) -> Runner:
-    def run_it(seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
-        torch.set_grad_enabled(False)
-        return run_batching_bench(bench, seed=seed, quick=quick, progress=watch)
-
-    return run_it
-
-
-def _gateway(bench: Bench, _: argparse.Namespace, __: Console) -> Runner:
-    def run_it(seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
-        return run_gateway_bench(bench, seed=seed, quick=quick, progress=watch)
-
-    return run_it
-
-
 BENCHES: dict[str, Maker] = {
-    "engine": _engine,
-    "model": _model,
-    "isolation": _isolation,
-    "batching": _batching,
+    "engine": _plain(run_engine_bench),
+    "model": _plain(run_model_bench),
+    "isolation": _plain(run_isolation_bench),
+    "batching": _plain(run_batching_bench),
     "policy": _policy,
-    "ledger": _ledger,
-    "gateway": _gateway,
+    "ledger": _plain(run_ledger_bench),
+    "gateway": _plain(run_gateway_bench),
 }

@@ -13,12 +13,12 @@ MOST_DIGITS = 100
 
 
 def add_command(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, description: str
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, description: str, *, until: str = ". "
 ) -> argparse.ArgumentParser:
-    """Add a command whose help is the first sentence of its description."""
+    """Add a command whose help is its description up to ``until``: the first sentence, unless told otherwise."""
     return commands.add_parser(
         name,
-        help=description.split(". ", maxsplit=1)[0].rstrip("."),
+        help=description.split(until, maxsplit=1)[0].rstrip("."),
         description=description,
         epilog=EXPLAINED,
         formatter_class=argparse.RawDescriptionHelpFormatter,

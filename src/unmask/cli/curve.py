@@ -7,6 +7,7 @@ from pathlib import Path
 from unmask.backend import Backend, ModelInfo
 from unmask.cli.exits import Exit, UsageError
 from unmask.cli.progress import progress_of
+from unmask.cli.strategy import strategy_of
 from unmask.cli.tools import Tools
 from unmask.config import Settings
 from unmask.errors import UnknownModelError
@@ -19,7 +20,6 @@ from unmask.tune.report import CurveReport, landmark_table, point_tables, report
 from unmask.tune.run import CURVES, open_run
 from unmask.tune.settings import Asked, make_settings
 from unmask.tune.task_strategy import TaskStrategy
-from unmask.types import StrategyChoice, StrategyName
 
 
 def run_curve(args: argparse.Namespace, tools: Tools) -> int:
@@ -56,12 +56,6 @@ async def _measure(args: argparse.Namespace, folder: Path, tools: Tools) -> Curv
         return await measure_curves(backend, models[args.model], asked, folder, tools, resume=args.resume)
     finally:
         await backend.drain()
-
-
-def strategy_of(args: argparse.Namespace) -> StrategyChoice:
-    """Return the strategy that options name."""
-    strategy = StrategyChoice() if args.strategy is None else StrategyChoice(name=StrategyName(args.strategy))
-    return StrategyChoice(name=strategy.name, threshold=args.threshold, window=args.window)
 
 
 def _tuned(path: Path, model: ModelInfo) -> tuple[TaskStrategy, ...]:

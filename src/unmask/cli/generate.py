@@ -9,12 +9,13 @@ from unmask.backend import Backend, DoneEvent, Generation, ModelInfo, Request, U
 from unmask.cli.exits import Exit, UsageError
 from unmask.cli.prompts import Prompt, prompt_from
 from unmask.cli.recording import RecordingWatcher, save_picture
+from unmask.cli.strategy import strategy_of
 from unmask.cli.tools import Tools
 from unmask.cli.watch import Watcher, watcher_for
 from unmask.config import Settings
 from unmask.errors import UnknownModelError
 from unmask.tasks.item import CheckResult
-from unmask.types import Mode, Outcome, Precision, Sampling, StepBudget, StrategyChoice, StrategyName
+from unmask.types import Mode, Outcome, Precision, Sampling, StepBudget
 
 DIFFUSION_ONLY = ("steps", "total_steps", "canvas_length", "strategy", "threshold", "window")
 OUT_OF_DOMAIN = (
@@ -97,7 +98,6 @@ def _request(args: argparse.Namespace, prompt: Prompt, model: ModelInfo) -> Requ
     if args.steps or args.total_steps:
         steps = args.steps or model.default_steps_of(args.canvas_length)
         budget = StepBudget(max_steps=steps, max_total_steps=args.total_steps)
-    strategy = StrategyChoice() if args.strategy is None else StrategyChoice(name=StrategyName(args.strategy))
     default = Sampling()
     return Request(
         model=args.model,
@@ -105,7 +105,7 @@ def _request(args: argparse.Namespace, prompt: Prompt, model: ModelInfo) -> Requ
         max_tokens=args.max_tokens,
         budget=budget,
         canvas_length=args.canvas_length,
-        strategy=StrategyChoice(name=strategy.name, threshold=args.threshold, window=args.window),
+        strategy=strategy_of(args),
         sampling=Sampling(
             temperature=default.temperature if args.temperature is None else args.temperature,
             top_p=default.top_p if args.top_p is None else args.top_p,

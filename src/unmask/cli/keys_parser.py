@@ -3,8 +3,7 @@
 import argparse
 from pathlib import Path
 
-from unmask.cli.arguments import add_json, whole
-from unmask.cli.exits import EXPLAINED
+from unmask.cli.arguments import add_command, add_json, whole
 from unmask.tenants.role import KeyRole
 
 LIMIT = "requests=100/1m, steps=50000/1h, cost=2.50/1d or concurrency=8"
@@ -77,13 +76,7 @@ def add_tenant_commands(tenants: argparse.ArgumentParser) -> None:
 def _act(
     acts: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, description: str
 ) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = acts.add_parser(
-        name,
-        help=description.split(";", maxsplit=1)[0].rstrip("."),
-        description=description,
-        epilog=EXPLAINED,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(acts, name, description, until=";")
     add_database(parser)
     add_json(parser)
     return parser

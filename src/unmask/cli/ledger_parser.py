@@ -4,8 +4,7 @@ import argparse
 from datetime import UTC, datetime
 from pathlib import Path
 
-from unmask.cli.arguments import add_json, whole
-from unmask.cli.exits import EXPLAINED
+from unmask.cli.arguments import add_command, add_json, whole
 
 LINES = ("tenant", "task", "class", "model", "tag", "day")
 DAYS = 30
@@ -45,13 +44,7 @@ def add_ledger_actions(ledger: argparse.ArgumentParser) -> None:
 def _action(
     actions: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, description: str
 ) -> argparse.ArgumentParser:
-    parser = actions.add_parser(
-        name,
-        help=description.split(". ", maxsplit=1)[0].rstrip("."),
-        description=description,
-        epilog=EXPLAINED,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(actions, name, description)
     parser.add_argument("--database", metavar="PLACE", help="file or URL (default: the setting database)")
     parser.add_argument("--config", type=Path, metavar="FILE", help="settings file that database is read from")
     return parser

@@ -10,8 +10,9 @@ from unmask.cli.ledger_parser import add_ledger_actions
 from unmask.cli.policy_parser import add_policy_commands
 from unmask.cli.recalibrate_parser import add_recalibrate_options
 from unmask.cli.settings import add_settings
+from unmask.cli.strategy import add_strategy
 from unmask.cli.tune_parser import add_tune_parts
-from unmask.types import NAMED_STRATEGIES, Precision
+from unmask.types import Precision
 
 TRAINABLE = ("tiny", "nano")
 BENCHES = ("engine", "model", "isolation", "batching", "policy", "ledger", "gateway", "all")
@@ -85,13 +86,7 @@ def _add_generate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
     budget.add_argument("--canvas-length", type=whole(1), metavar="N", help="tokens of a canvas")
     budget.add_argument("--max-tokens", type=whole(1), metavar="N", help="most tokens of the answer")
     drawing = generate.add_argument_group("strategy and sampling")
-    drawing.add_argument(
-        "--strategy",
-        choices=[name.value for name in NAMED_STRATEGIES],
-        help="which positions a step reveals (default low_confidence)",
-    )
-    drawing.add_argument("--threshold", type=number(0), metavar="X", help="the strategy's threshold")
-    drawing.add_argument("--window", type=whole(1), metavar="N", help="open positions that it chooses among")
+    add_strategy(drawing, "default low_confidence")
     drawing.add_argument("--temperature", type=number(0, 2), metavar="X", help="0, the default, takes the likeliest")
     drawing.add_argument("--top-p", type=number(0, 1), metavar="X", help="draw from the likeliest tokens only")
     drawing.add_argument("--seed", type=whole(), default=0, metavar="N", help="of drawing and of --task (default 0)")
@@ -204,11 +199,7 @@ def _add_curve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         metavar="N,N,...",
         help="budgets, from 1 to the canvas length (default 1,2,3,4,6,8,...)",
     )
-    curve.add_argument(
-        "--strategy", choices=[name.value for name in NAMED_STRATEGIES], help="which positions a step reveals"
-    )
-    curve.add_argument("--threshold", type=number(0), metavar="X", help="the strategy's threshold")
-    curve.add_argument("--window", type=whole(1), metavar="N", help="open positions that it chooses among")
+    add_strategy(curve)
     curve.add_argument(
         "--exits", type=Path, metavar="FILE", help="give each task type the strategy that its exit was tuned with"
     )

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from unmask.cli.exits import EXPLAINED
+from unmask.cli.arguments import add_command, add_json
 
 POLICY = "first digits of its digest, or its file"
 
@@ -73,16 +73,10 @@ def add_policy_commands(policy: argparse.ArgumentParser) -> None:
 def _act(
     acts: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, description: str, *, has_json: bool = True
 ) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = acts.add_parser(
-        name,
-        help=description.split(";", maxsplit=1)[0].rstrip("."),
-        description=description,
-        epilog=EXPLAINED,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(acts, name, description, until=";")
     add_store(parser)
     if has_json:
-        parser.add_argument("--json", action="store_true", help="write one JSON object to stdout and nothing else")
+        add_json(parser)
     return parser
 
 

@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from unmask.cli.arguments import budgets, number, whole
+from unmask.cli.arguments import budgets, whole
 from unmask.cli.policy_parser import add_signature, add_store
-from unmask.types import NAMED_STRATEGIES
+from unmask.cli.strategy import add_strategy
 
 
 def add_recalibrate_options(recalibrate: argparse.ArgumentParser) -> None:
@@ -35,13 +35,7 @@ def add_recalibrate_options(recalibrate: argparse.ArgumentParser) -> None:
         "--items", type=whole(1), default=2000, metavar="N", help="items a task type for each curve (default 2000)"
     )
     measure.add_argument("--grid", type=budgets, metavar="N,N,...", help="budgets, as for curve")
-    measure.add_argument(
-        "--strategy",
-        choices=[name.value for name in NAMED_STRATEGIES],
-        help="which positions a step reveals (default: that of each task type in the active policy)",
-    )
-    measure.add_argument("--threshold", type=number(0), metavar="X", help="the strategy's threshold")
-    measure.add_argument("--window", type=whole(1), metavar="N", help="open positions that it chooses among")
+    add_strategy(measure, "default: that of each task type in the active policy")
     measure.add_argument(
         "--in-flight", type=whole(1), default=16, metavar="N", help="requests that run at the same time (default 16)"
     )

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from unmask.backend import Backend, ModelInfo
-from unmask.cli.curve import measure_curves, strategy_of
+from unmask.cli.curve import measure_curves
 from unmask.cli.exits import Exit
 from unmask.cli.policy_store import signature_of, store_of
 from unmask.cli.progress import progress_of
 from unmask.cli.proposing import put_proposal
 from unmask.cli.recalibrate import predecessor, records_of, traffic_of, why_none
 from unmask.cli.recalibrate_tables import comparison_tables
+from unmask.cli.strategy import strategy_of
 from unmask.cli.tools import Tools
 from unmask.cli.tune import needs_scikit_learn
 from unmask.config import Settings

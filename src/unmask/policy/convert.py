@@ -3,7 +3,7 @@
 from dataclasses import fields
 
 from unmask.policy.policy import BucketSteps, ClassPolicy, ControlPolicy, ExitPolicy, Policy, TaskPolicy
-from unmask.policy.schema import ClassDocument, ExitDocument, PolicyDocument, TaskDocument
+from unmask.policy.schema import ClassDocument, ExitDocument, PolicyDocument, StrategyDocument, TaskDocument
 from unmask.types import Bucket, ExitCondition, ExitRule, LearnedExit, StrategyChoice
 
 
@@ -48,16 +48,13 @@ def document_of(policy: Policy) -> PolicyDocument:
 
 
 def _task(name: str, document: TaskDocument) -> TaskPolicy:
-    strategy = document.strategy
     return TaskPolicy(
         task=name,
         mode=document.mode,
         floor=document.floor,
         default=document.default,
         ceiling=document.ceiling,
-        strategy=None
-        if strategy is None
-        else StrategyChoice(name=strategy.name, threshold=strategy.threshold, window=strategy.window),
+        strategy=None if document.strategy is None else strategy_from(document.strategy),
         finality=document.finality,
         exit=None if document.exit is None else exit_from(document.exit),
         alpha=document.alpha,
@@ -102,14 +99,21 @@ def _service_class(name: str, document: ClassDocument) -> ClassPolicy:
 
 
 def _raw_task(task: TaskPolicy) -> dict[str, object]:
-    strategy, found = task.strategy, task.exit
     return {
         **_without(task, "task"),
-        "strategy": None
-        if strategy is None
-        else {"name": strategy.name, "threshold": strategy.threshold, "window": strategy.window},
-        "exit": None if found is None else raw_exit(found),
+        "strategy": None if task.strategy is None else raw_strategy(task.strategy),
+        "exit": None if task.exit is None else raw_exit(task.exit),
     }
+
+
+def strategy_from(document: StrategyDocument) -> StrategyChoice:
+    """Return the strategy that a document describes."""
+    return StrategyChoice(name=document.name, threshold=document.threshold, window=document.window)
+
+
+def raw_strategy(strategy: StrategyChoice) -> dict[str, object]:
+    """Return the fields of a strategy's document; what it has learnt is named elsewhere."""
+    return {"name": strategy.name, "threshold": strategy.threshold, "window": strategy.window}
 
 
 def raw_exit(policy: ExitPolicy) -> dict[str, object]:

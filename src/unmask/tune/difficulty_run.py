@@ -7,6 +7,7 @@ from pathlib import Path
 from unmask.backend import ModelInfo
 from unmask.control.difficulty import Estimator
 from unmask.control.estimator_file import estimator_content, parse_estimator
+from unmask.policy.convert import raw_strategy
 from unmask.policy.policy import DEFAULT_TASK, BucketSteps, BudgetMode, Policy, TaskPolicy
 from unmask.stats import Interval, IntervalResult, NotEnoughData
 from unmask.tune.cost import median_cost
@@ -16,7 +17,7 @@ from unmask.tune.item_runs import RunsError, RunSet
 from unmask.tune.propose import propose
 from unmask.tune.shift import Loss
 from unmask.tune.start import Start
-from unmask.tune.task_strategy import strategy_name, strategy_record
+from unmask.tune.task_strategy import strategy_name
 from unmask.tune.tuned import Splits, TaskTuned, tune_all
 from unmask.types import StrategyChoice
 
@@ -136,7 +137,7 @@ def _task_record(found: TaskTuned, strategy: StrategyChoice) -> dict[str, object
     trained, realised = found.trained, found.realised
     return {
         "task": found.entry.task,
-        "strategy": strategy_record(strategy),
+        "strategy": raw_strategy(strategy),
         "floor": found.entry.floor,
         "ceiling": found.entry.ceiling,
         "alpha": found.entry.alpha,

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
 
-from unmask.policy.convert import exit_from, raw_exit
+from unmask.policy.convert import exit_from, raw_exit, raw_strategy, strategy_from
 from unmask.policy.digest import canonical_document
 from unmask.policy.schema import Digest, Document, ExitDocument, Name, Number, Steps, StrategyDocument
 from unmask.stats import Interval, IntervalResult
@@ -16,7 +16,6 @@ from unmask.tune.exit_figures import ExitFigures
 from unmask.tune.exits import ExitSearch, TunedExit
 from unmask.tune.origin import Origin
 from unmask.tune.propose import Extras, TunedStrategy
-from unmask.types import StrategyChoice
 
 FORMAT: Literal["unmask.exits/1"] = "unmask.exits/1"
 _Count = Annotated[int, Field(ge=0)]
@@ -153,9 +152,7 @@ def read_exits(path: Path, *, model: str, model_digest: str) -> Extras:
         strategies=MappingProxyType(
             {
                 task: TunedStrategy(
-                    strategy=StrategyChoice(
-                        name=found.strategy.name, threshold=found.strategy.threshold, window=found.strategy.window
-                    ),
+                    strategy=strategy_from(found.strategy),
                     finality=found.finality,
                 )
                 for task, found in document.tasks.items()
@@ -208,7 +205,7 @@ def _task(found: TunedExit, finality: str | None) -> TaskExitDocument:
     strategy = found.strategy
     return TaskExitDocument(
         ceiling=found.ceiling,
-        strategy=StrategyDocument(name=strategy.name, threshold=strategy.threshold, window=strategy.window),
+        strategy=StrategyDocument.model_validate(raw_strategy(strategy)),
         finality=finality if strategy.name.needs_model else None,
         exit=ExitDocument.model_validate(raw_exit(found.exit)),
         candidates=_candidates(found),

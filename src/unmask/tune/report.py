@@ -6,6 +6,7 @@ from typing import assert_never
 
 from rich.table import Table
 
+from unmask.policy.convert import raw_strategy
 from unmask.stats import NotEnoughData
 from unmask.tasks.item import Split
 from unmask.tune.curve import CurveSet
@@ -13,7 +14,6 @@ from unmask.tune.landmarks import RESAMPLES, LandmarkResult, MeasuredLandmarks, 
 from unmask.tune.points import CurvePoint, curve_points
 from unmask.tune.settings import CurveSettings
 from unmask.tune.shown import interval_json, interval_text, spread_text
-from unmask.tune.task_strategy import strategy_record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,8 +101,8 @@ def settings_record(settings: CurveSettings) -> dict[str, object]:
     """Return the settings of a run as JSON."""
     return {
         **asdict(settings),
-        "strategy": strategy_record(settings.strategy),
-        "own": {entry.task: strategy_record(entry.strategy) for entry in settings.own},
+        "strategy": raw_strategy(settings.strategy),
+        "own": {entry.task: raw_strategy(entry.strategy) for entry in settings.own},
     }
 
 

@@ -19,11 +19,6 @@ def strategy_for(task: str, own: Sequence[TaskStrategy], common: StrategyChoice)
     return next((entry.strategy for entry in own if entry.task == task), common)
 
 
-def strategy_record(strategy: StrategyChoice) -> dict[str, object]:
-    """Return a strategy as JSON; what it has learnt is named elsewhere."""
-    return {"name": strategy.name, "threshold": strategy.threshold, "window": strategy.window}
-
-
 def strategy_name(strategy: StrategyChoice) -> str:
     """Return a strategy as people write it, the version of what it has learnt included."""
     threshold = "" if strategy.threshold is None else f" {strategy.threshold:g}"

@@ -47,8 +47,7 @@ class Finality:
             end=canvas.end,
         )
         scores = np.full(len(draft), -np.inf)
-        in_sight = canvas.open & (np.arange(len(draft)) < canvas.horizon)
-        scores[in_sight] = score(self.model, features(sight))
+        scores[sight.candidates] = score(self.model, features(sight))
         revealed = canvas.candidates & (scores >= least_score(self.threshold))
         revealed |= most_confident(scores, canvas.candidates, canvas.quota)
         return Update(revealed=revealed, state=FinalityState(draft=draft, age=age))
