@@ -64,10 +64,10 @@ $(VENV)/.torch: constraints.txt | $(VENV)/.venv
 	@touch $@
 
 $(VENV)/.serve: pyproject.toml constraints.txt $(VENV)/.torch
-	$(PIP) install $(PINS) -e '.[engine,charts]'
+	$(PIP) install $(PINS) -e '.[engine,charts,knowledge]'
 	@touch $@
 
 # What `dev` installs holds all that `serve` needs, so both stamps are set.
 $(VENV)/.dev: pyproject.toml constraints.txt $(VENV)/.torch
-	$(PIP) install $(PINS) -e '.[engine,charts,dev]'
+	$(PIP) install $(PINS) -e '.[engine,charts,knowledge,dev]'
 	@touch $(VENV)/.serve $@

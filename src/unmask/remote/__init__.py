@@ -1,0 +1,1 @@
+"""Backends that are other servers, reached over HTTP."""
