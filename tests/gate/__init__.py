@@ -1,1 +1,1 @@
-"""Behaviour of `unmask.policy`."""
+"""Behaviour of `unmask.gate`."""
