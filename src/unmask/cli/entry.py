@@ -28,6 +28,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType({
     "tune": ("unmask.cli.tune", "run_tune"),
     "recalibrate": ("unmask.cli.recalibrate", "run_recalibrate"),
     "bench": ("unmask.cli.workshop", "run_bench"),
+    "world": ("unmask.cli.world", "run_world"),
 })  # fmt: skip
 """Where the function of each command is."""
 

@@ -12,6 +12,7 @@ from unmask.cli.recalibrate_parser import add_recalibrate_options
 from unmask.cli.settings import add_settings
 from unmask.cli.strategy import add_strategy
 from unmask.cli.tune_parser import add_tune_parts
+from unmask.cli.world_parser import add_world_commands
 from unmask.types import Precision
 
 TRAINABLE = ("tiny", "nano")
@@ -44,6 +45,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_curve(commands)
     add_tune_parts(add_command(commands, "tune", "Fit to measurements what budgets rest on."))
     _add_recalibrate(commands)
+    add_world_commands(add_command(commands, "world", "Check worlds of facts and bring them in from other formats."))
     return parser
 
 
