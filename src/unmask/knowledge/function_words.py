@@ -13,7 +13,7 @@ SPEAKER = frozenset("you your yours yourself 당신 너 네 니 넌 널 네게 �
 PERSON = frozenset(
     "he him his she her hers they them their theirs 그 그녀 그들 그분 그이 걔 쟤 이분 저분 그자 그사람".split()
 )
-THING = frozenset("it its there that this here 거기 그곳 그것 그건 그게 거긴 여기 이곳 저기 저곳".split())
+THING = frozenset("it its there 거기 그곳 그것 그건 그게 거긴 여기 이곳 저기 저곳".split())
 CONJUNCTIONS = frozenset("and or nor but while whereas also plus 그리고 또 또는 및 그런데 하지만".split())
 JOINING_TAILS = ("와", "과", "랑", "이랑", "하고", "이나", "나", "고", "이고", "며", "이며", "지만")
 """Korean endings that join what they end to what follows, rather than making it a part of it."""
