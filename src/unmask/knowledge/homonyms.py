@@ -36,12 +36,14 @@ def resolved(question: Question, graph: Graph, speaker: str, focus: Collection[s
 
     near_speaker = graph.neighbours(speaker) | {speaker}
     return tuple(
-        mention if len(mention.candidates) == 1 else replace(mention, candidates=_clear(map(scored, mention.candidates)))
+        replace(mention, candidates=_clear([scored(candidate) for candidate in mention.candidates]))
+        if len(mention.candidates) > 1
+        else mention
         for mention in question.mentions
     )
 
 
-def _clear(candidates: "Sequence[Candidate] | map[Candidate]") -> tuple[Candidate, ...]:
+def _clear(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     ranked = sorted(candidates, key=lambda candidate: (-candidate.score, candidate.entity))
     best = ranked[0].score
     return tuple(candidate for candidate in ranked if best - candidate.score < CLEAR - _ROUNDING)

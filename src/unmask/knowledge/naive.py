@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from random import Random
 
 from unmask.errors import InvalidRequestError
-from unmask.knowledge.context import Context, Form, Reason
+from unmask.knowledge.context import Context, Form, Injected, Reason
 from unmask.knowledge.graph import Graph
-from unmask.knowledge.packing import Packer, Wanted
+from unmask.knowledge.packing import Packer
 from unmask.knowledge.token_count import TokenCounter, embedded_tokens
 from unmask.knowledge.world import Misconception, Statement, World
 
@@ -42,23 +42,28 @@ def naive_triples(
     records = [_record(world, id_) for id_ in dict.fromkeys(needed)]
     count = rng.randint(FACTS - SPREAD, FACTS + SPREAD) - sum(map(packer.can_write, records))
     graph = Graph(world)
-    around = [speaker, *sorted(graph.neighbours(speaker))]
+    named = (speaker, *(record.subject for record in records))
+    around = dict.fromkeys((*named, *(near for entity in named for near in sorted(graph.neighbours(entity)))))
     near = [statement for entity in around for statement in graph.of(entity)]
     others = _drawn(near, round(count * NEAR), records, packer, rng)
     others += _drawn(list(world.statements.values()), count - len(others), [*records, *others], packer, rng)
     found = [*records, *others]
     rng.shuffle(found)
-    packed = packer.pack([Wanted(record=one, reason=Reason.NAIVE, score=1.0) for one in found], budget=None)
+    written = [record for record in found if packer.can_write(record)]
+    text = packer.text(written)
     return Context(
         world=world.id,
         language=language,
         form=Form.TRIPLES,
         entities=tuple(dict.fromkeys(one.subject for one in found)),
-        facts=packed.facts,
-        dropped=packed.dropped,
-        text=packed.text,
-        tokens=packed.tokens,
-        left_out=packed.left_out,
+        facts=tuple(
+            Injected(id=record.id, reason=Reason.NAIVE, score=1.0, tokens=count_tokens(packer.text([record])))
+            for record in written
+        ),
+        dropped=(),
+        text=text,
+        tokens=count_tokens(text),
+        left_out=tuple(record.id for record in found if not packer.can_write(record)),
     )
 
 

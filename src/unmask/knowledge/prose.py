@@ -7,8 +7,9 @@ from unmask.knowledge.korean import particle
 from unmask.knowledge.world import Misconception, Statement, World
 
 _KOREAN: Mapping[str, str] = MappingProxyType({
-    "role": "역할", "home": "사는 곳", "affiliation": "소속", "ally": "동료", "rival": "숙적", "state": "상태",
-    "possession": "소지품", "era": "시대", "sealed_by": "봉인한 자", "mentor": "스승", "craft": "기술", "persona": "성격",
+    "role": "역할", "home": "사는 곳", "affiliation": "소속", "ally": "동료", "rival": "숙적",
+    "state": "상태", "possession": "소지품", "era": "시대", "sealed_by": "봉인한 자",
+    "mentor": "스승", "craft": "기술", "persona": "성격",
 })  # fmt: skip
 """What the slots that our own models know are called in Korean."""
 _ENGLISH: Mapping[str, str] = MappingProxyType({"sealed_by": "sealer"})

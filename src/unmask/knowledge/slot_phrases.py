@@ -12,14 +12,10 @@ class SlotPhrases:
     """Finds the phrases of all slots of a world, in all its languages; a slot's own name is one of its phrases."""
 
     def __init__(self, world: World) -> None:
-        self._phrases: Phrases[str] = Phrases(
-            [
-                (phrase, slot.name)
-                for kind in world.types.values()
-                for slot in kind.slots.values()
-                for phrase in (slot.name.replace("_", " "), *(text for texts in slot.asked_by.values() for text in texts))
-            ]
-        )
+        slots = [slot for kind in world.types.values() for slot in kind.slots.values()]
+        names = [(slot.name.replace("_", " "), slot.name) for slot in slots]
+        asked = [(text, slot.name) for slot in slots for texts in slot.asked_by.values() for text in texts]
+        self._phrases: Phrases[str] = Phrases([*names, *asked])
 
     def find(self, text: Sequence[Unit], taken: Sequence[Mention]) -> tuple[SlotMention, ...]:
         """Return the slots asked for, from left to right, outside of the names of entities.

@@ -64,7 +64,8 @@ class Walk:
     def walked(self) -> Walked:
         """Follow every path; where no slot was asked for, look at what joins what is named."""
         for path in self._question.paths:
-            self._follow_path(path)
+            if path.anchors or path.chained or self._named or not self._question.values:
+                self._follow_path(path)
         if any(pronoun.pointing is Pointing.SPEAKER for pronoun in self._question.pronouns):
             self._linked.append(self._speaker)
         if self._question.elliptical and self._conversation.asked:
@@ -164,9 +165,10 @@ class Walk:
             statement
             for value in values
             for statement in self._graph.leading_to(value)
-            if statement.slot in hop and (self._question.past or statement.validity.is_current)
+            if statement.slot in hop
         ]
-        return found[:MOST_INVERSE]
+        current = [statement for statement in found if statement.validity.is_current]
+        return (found if self._question.past or not current else current)[:MOST_INVERSE]
 
     def _take(
         self, layers: Sequence[Sequence[Statement]], starts: Sequence[str], hops: Hops, *, inverse: bool = False
@@ -207,7 +209,7 @@ class Walk:
             for statement in self._graph.saying(mention.value)
             if not near or statement.subject in near
         ]
-        if self._addressed and not near:
+        if self._addressed and self._question.paths:
             found = [statement for statement in found if statement.subject == self._speaker]
         self._asked += found[:MOST_BETWEEN]
         self._ends += [statement.subject for statement in found[:MOST_BETWEEN]]
