@@ -91,17 +91,19 @@ def _slot_faults(part: Part, head: WorldDocument, slot: SlotDocument, path: tupl
 def _type(name: str, slots: Mapping[str, SlotDocument]) -> EntityType:
     return EntityType(
         name=name,
-        slots=_sorted({
-            key: Slot(
-                name=key,
-                kind=slot.kind,
-                many=slot.many,
-                refers_to=tuple(slot.refers_to),
-                identity=slot.identity,
-                asked_by=phrases_of(slot.asked_by),
-            )
-            for key, slot in slots.items()
-        }),
+        slots=_sorted(
+            {
+                key: Slot(
+                    name=key,
+                    kind=slot.kind,
+                    many=slot.many,
+                    refers_to=tuple(slot.refers_to),
+                    identity=slot.identity,
+                    asked_by=phrases_of(slot.asked_by),
+                )
+                for key, slot in slots.items()
+            }
+        ),
     )
 
 

@@ -25,9 +25,7 @@ class Languages:
             if code not in names:
                 yield part.fault(f"{_where(part, path)} has no text in {code}", *path)
 
-    def check_phrases(
-        self, part: Part, phrases: Mapping[str, Sequence[str]], path: tuple[Key, ...]
-    ) -> Iterator[Fault]:
+    def check_phrases(self, part: Part, phrases: Mapping[str, Sequence[str]], path: tuple[Key, ...]) -> Iterator[Fault]:
         """Yield what is wrong with texts by language: none has to have any, but none has one twice."""
         yield from self._unknown(part, phrases, path)
         for code, texts in phrases.items():
