@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from unmask.cli.arguments import add_command, add_json
+from unmask.cli.world_ask_parser import add_ask
 
 FORMATS = ("card", "records")
 
@@ -12,6 +13,7 @@ def add_world_commands(world: argparse.ArgumentParser) -> None:
     """Add every act on worlds; each sets ``act``, and `unmask.cli.world.ACTS` says what runs it."""
     acts = world.add_subparsers(dest="act", required=True, metavar="ACT")
     _add_check(acts)
+    add_ask(acts)
     _add_import(acts)
 
 

@@ -124,8 +124,11 @@ class _Reader:
         return paths
 
     def _join(self, first: SlotMention, second: SlotMention) -> str:
-        """Tell how two slots hang together: ``of``, ``then``, ``their`` (on from the first's value),
-        ``and`` (beside the first, of the same) or ``apart``."""
+        """Tell how two slots hang together.
+
+        ``of``: the first is the second's; ``then``: the second is the first's; ``their``: it goes on from the first's
+        value; ``and``: both are of the same; ``apart``: each is of its own.
+        """
         between = [self._text[at].text for at in range(first.end, second.start)]
         inside = [anchor for anchor in self._anchors if first.end <= anchor.start and anchor.end <= second.start]
         if first.tail.endswith(JOINING_TAILS) or any(self._joins(word) for word in between):

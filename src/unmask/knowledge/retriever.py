@@ -114,9 +114,7 @@ class Retriever:
         wanted = list(self._wanted(ask, question, walked, scores))
         return self._context(ask, walked, _first_of_each(wanted))
 
-    def _wanted(
-        self, ask: Ask, question: Question, walked: Walked, scores: dict[str, float]
-    ) -> Iterable[Wanted]:
+    def _wanted(self, ask: Ask, question: Question, walked: Walked, scores: dict[str, float]) -> Iterable[Wanted]:
         """Yield facts in rank order; one may come more than once, and the first reason counts."""
         pinned = (ask.speaker, *walked.linked) if self._settings.pin_linked else (ask.speaker,)
         for statement in self._pinned(pinned, ask.speaker):
@@ -140,19 +138,16 @@ class Retriever:
                 yield from self._graph.values(entity, PERSONA)
             yield from self._graph.identity(entity)
 
-    def _corrections(
-        self, ask: Ask, question: Question, walked: Walked
-    ) -> tuple[Statement | Misconception, ...]:
+    def _corrections(self, ask: Ask, question: Question, walked: Walked) -> tuple[Statement | Misconception, ...]:
         named = {one.entity for mention in question.mentions for one in mention.candidates}
         subjects = {*walked.linked, *walked.ends}
         if not named or not question.paths:
             subjects.add(ask.speaker)
         found = self._premises.of(question, subjects, named, walked.slots)
-        return tuple(
-            record
-            for misconception in found
-            for record in (misconception, *(self.world.statements[id_] for id_ in misconception.correction))
-        )
+        records: list[Statement | Misconception] = []
+        for misconception in found:
+            records += [misconception, *(self.world.statements[id_] for id_ in misconception.correction)]
+        return tuple(records)
 
     def _context(self, ask: Ask, walked: Walked, wanted: Sequence[Wanted]) -> Context:
         told = ask.conversation.told
