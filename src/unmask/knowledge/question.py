@@ -81,9 +81,15 @@ def read_question(text: str, linker: Linker, phrases: SlotPhrases) -> Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Group:
-    """Slots that hang together, and how they are joined to the group before."""
+    """Slots that hang together, and how they are joined to the group before.
 
-    slots: tuple[SlotMention, ...]
+    Attributes:
+        order: as they are followed. ``last``: the one that was written last.
+        backwards: whether one is written behind those that it leads to.
+    """
+
+    order: tuple[SlotMention, ...]
+    last: SlotMention
     join: str
     backwards: bool = False
 
@@ -98,30 +104,40 @@ class _Reader:
     def paths(self, slots: Sequence[SlotMention]) -> list[Path]:
         groups: list[_Group] = []
         for slot in slots:
-            join = self._join(groups[-1].slots[-1], slot) if groups else "apart"
+            join = self._join(groups[-1].last, slot) if groups else "apart"
             last = groups[-1] if groups else None
-            if last and join == "of" and (last.backwards or len(last.slots) == 1):
-                groups[-1] = replace(last, slots=(*last.slots, slot), backwards=True)
-            elif last and join == "then" and not last.backwards:
-                groups[-1] = replace(last, slots=(*last.slots, slot))
+            if last and join == "of" and last.order[0] is last.last:
+                groups[-1] = replace(last, order=(slot, *last.order), last=slot, backwards=True)
+            elif last and join == "then":
+                groups[-1] = replace(last, order=self._inserted(last, slot), last=slot)
             else:
-                groups.append(_Group(slots=(slot,), join=join))
+                groups.append(_Group(order=(slot,), last=slot, join=join))
         return self._shared([self._path(group) for group in groups], groups)
 
     def _shared(self, paths: list[Path], groups: Sequence[_Group]) -> list[Path]:
         """Give slots that are joined by *and* what the other has: *the home and the craft of your mentor*."""
         for at in range(len(paths) - 2, -1, -1):
             this, after = groups[at], groups[at + 1]
-            if after.join != "and" or self._owner(this.slots[-1]) or self._owner_behind(this.slots[-1]):
+            if after.join != "and" or self._owner(this.last) or self._owner_behind(this.last):
                 continue
-            if len(this.slots) == 1 and (after.backwards or self._owner_behind(after.slots[-1])):
+            if len(this.order) == 1 and (after.backwards or self._owner_behind(after.last)):
                 hops = (*paths[at + 1].hops[:-1], *paths[at].hops)
                 paths[at] = replace(paths[at + 1], hops=hops, chained=False)
         for at in range(1, len(paths)):
             this, before = groups[at], groups[at - 1]
-            if this.join == "and" and len(this.slots) == 1 and not before.backwards and len(paths[at - 1].hops) > 1:
+            if this.join == "and" and len(this.order) == 1 and not before.backwards and len(paths[at - 1].hops) > 1:
                 paths[at] = replace(paths[at - 1], hops=(*paths[at - 1].hops[:-1], *paths[at].hops))
         return paths
+
+    def _inserted(self, group: _Group, slot: SlotMention) -> tuple[SlotMention, ...]:
+        """Return a path with a further slot: right behind the last one where it is that one's, else at the end.
+
+        *The home of your ally's mentor* asks for the home last, *where does the mentor of your ally live* too.
+        """
+        between = [self._text[at].text for at in range(group.last.end, slot.start)]
+        is_its = between == ["s"] or (not between and group.last.tail.endswith("의"))
+        at = group.order.index(group.last) + 1 if is_its else len(group.order)
+        return (*group.order[:at], slot, *group.order[at:])
 
     def _join(self, first: SlotMention, second: SlotMention) -> str:
         """Tell how two slots hang together.
@@ -148,7 +164,7 @@ class _Reader:
         return word in CONJUNCTIONS or (len(word) > 1 and word.endswith(("고", "며", "지만", "랑")))
 
     def _path(self, group: _Group) -> Path:
-        order = group.slots[::-1] if group.backwards else group.slots
+        order = group.order
         start = order[0]
         owner = self._owner(start) or self._owner_behind(start)
         anchor = owner or self._inside(start) or self._before(start) or self._behind(start)

@@ -141,7 +141,7 @@ class Retriever:
     def _corrections(self, ask: Ask, question: Question, walked: Walked) -> tuple[Statement | Misconception, ...]:
         named = {one.entity for mention in question.mentions for one in mention.candidates}
         subjects = {*walked.linked, *walked.ends}
-        if not named or not question.paths:
+        if not named:
             subjects.add(ask.speaker)
         found = self._premises.of(question, subjects, named, walked.slots)
         records: list[Statement | Misconception] = []

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from hypothesis import strategies as st
+
 from unmask.knowledge.digest import digest_of
 from unmask.knowledge.world import (
     Entity,
@@ -180,3 +182,46 @@ def _misconceptions() -> tuple[Misconception, ...]:
 
 def _phrases(texts: str) -> tuple[str, ...]:
     return tuple(text.strip() for text in texts.split(",") if text.strip())
+
+
+def hangul_names() -> st.SearchStrategy[str]:
+    """Return a strategy of names of one to four Hangul syllables, many of which look like particles."""
+    syllables = st.one_of(
+        st.sampled_from("이가은는을를의와과로도만하정우서울"), st.characters(min_codepoint=0xAC00, max_codepoint=0xD7A3)
+    )
+    return st.text(syllables, min_size=1, max_size=4)
+
+
+def large_world(entities: int = 10_000) -> World:
+    """Return a world of so many people and places, with names of one and two words, in which every fact is regular.
+
+    Person ``n`` lives in place ``n % places``, and person ``n + 1`` is their ally.
+    """
+    places = entities // 10
+    people = entities - places
+    found = [make_entity(f"p{n}", "place", f"Port {_word(n)}", f"항구 {_syllables(n)}") for n in range(places)]
+    found += [make_entity(f"e{n}", "person", f"{_word(n)} the {n}th", f"{_syllables(n)}{n}호") for n in range(people)]
+    roles = ("keeper", "smith", "healer", "hero")
+    statements = [make_statement(f"p{n}", "state", ("quiet", "ruined")[n % 2]) for n in range(places)]
+    for n in range(people):
+        statements += [
+            make_statement(f"e{n}", "role", roles[n % 4]),
+            make_statement(f"e{n}", "persona", ("gruff", "gentle")[n % 2]),
+            make_statement(f"e{n}", "home", f"p{n % places}"),
+            make_statement(f"e{n}", "ally", f"e{(n + 1) % people}"),
+            make_statement(f"e{n}", "age", str(n)),
+        ]
+    return make_world(found, statements)
+
+
+def _word(number: int) -> str:
+    letters = ""
+    while True:
+        number, rest = divmod(number, 100)
+        letters = f"{'bcdfghklmnprstvwxyzj'[rest // 5]}{'aeiou'[rest % 5]}{letters}"
+        if not number:
+            return letters.title()
+
+
+def _syllables(number: int) -> str:
+    return chr(0xAC00 + (number * 37) % 11172) + chr(0xAC00 + (number * 101) % 11172)
