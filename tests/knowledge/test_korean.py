@@ -1,14 +1,18 @@
 """Behaviour of Korean particles."""
 
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask.knowledge.korean import Tail, particle, tail_of
-from unmask.knowledge.morphemes import kiwi_stemmer
+from unmask.knowledge.morphemes import KiwiStemmer, kiwi_stemmer
 from unmask.knowledge.names import NameTree
+from unmask.knowledge.retrieval_errors import MissingExtraError
 from unmask.knowledge.script import units
-from unmask.testing.small_worlds import hangul_names
 
 AFTER_CONSONANT = (
     "이",
@@ -44,6 +48,13 @@ AFTER_VOWEL = (
     "의",
     "에서는",
 )
+
+
+SYLLABLES = st.one_of(
+    st.sampled_from("이가은는을를의와과로도만하정우서울"), st.characters(min_codepoint=0xAC00, max_codepoint=0xD7A3)
+)
+NAMES = st.text(SYLLABLES, min_size=1, max_size=4)
+"""Many of them look like particles."""
 
 
 @pytest.mark.parametrize("rest", AFTER_CONSONANT)
@@ -93,7 +104,7 @@ def test_particle_fits_the_word(word: str, forms: tuple[str, str], expected: str
 
 
 @given(
-    names=st.lists(hangul_names(), min_size=1, max_size=6, unique=True),
+    names=st.lists(NAMES, min_size=1, max_size=6, unique=True),
     which=st.integers(0, 5),
     rest=st.sampled_from(("", *AFTER_CONSONANT, *AFTER_VOWEL)),
 )
@@ -111,10 +122,26 @@ def test_stripping_never_loses_a_name(names: list[str], which: int, rest: str) -
     assert name in {target for reading in readings for target in reading.targets}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A morpheme."""
+
+    tag: str
+    start: int
+
+
+class FakeAnalyser:
+    """Cuts 답게 off."""
+
+    def tokenize(self, text: str) -> Iterable[Part]:
+        """Return a noun and a suffix."""
+        return (Part(tag="NNG", start=0), Part(tag="XSA", start=text.index("답게")))
+
+
 def test_an_analyser_cuts_where_the_list_has_no_particle() -> None:
-    """With kiwipiepy, a name is found before an ending that is on no list."""
+    """With an analyser of morphemes, a name is found before an ending that is on no list."""
     plain: NameTree[str] = NameTree()
-    cut: NameTree[str] = NameTree(kiwi_stemmer())
+    cut: NameTree[str] = NameTree(KiwiStemmer(FakeAnalyser()))
     for tree in (plain, cut):
         tree.add("대장장이", "smith")
 
@@ -122,3 +149,11 @@ def test_an_analyser_cuts_where_the_list_has_no_particle() -> None:
 
     assert plain.find(text) == ()
     assert [reading.targets for readings in cut.find(text) for reading in readings] == [("smith",)]
+
+
+def test_missing_analyser_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the package there is an error that names the extra."""
+    monkeypatch.setitem(sys.modules, "kiwipiepy", None)
+
+    with pytest.raises(MissingExtraError, match=r"unmask\[korean\]"):
+        kiwi_stemmer()

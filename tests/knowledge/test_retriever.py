@@ -198,7 +198,7 @@ def test_laws(words: list[str], budget: int, language: str, form: Form, speaker:
         context = retriever.retrieve(ask)
     except BudgetTooSmallError as error:
         too_small = error.pinned_tokens > budget
-        assert too_small  # noqa: PT017 - it need not be raised
+        assert too_small
         return
 
     ids = [fact.id for fact in context.facts]

@@ -14,7 +14,7 @@ from unmask.knowledge.script import units
 from unmask.knowledge.vectors import VectorCache
 from unmask.knowledge.world import Statement
 
-LOOKED_AT = 50
+LOOKED_AT = 24
 """Most statements that are ranked by anything but their vectors."""
 RRF_K = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009)."""

@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from hypothesis import strategies as st
-
 from unmask.knowledge.digest import digest_of
 from unmask.knowledge.world import (
     Entity,
@@ -182,14 +180,6 @@ def _misconceptions() -> tuple[Misconception, ...]:
 
 def _phrases(texts: str) -> tuple[str, ...]:
     return tuple(text.strip() for text in texts.split(",") if text.strip())
-
-
-def hangul_names() -> st.SearchStrategy[str]:
-    """Return a strategy of names of one to four Hangul syllables, many of which look like particles."""
-    syllables = st.one_of(
-        st.sampled_from("이가은는을를의와과로도만하정우서울"), st.characters(min_codepoint=0xAC00, max_codepoint=0xD7A3)
-    )
-    return st.text(syllables, min_size=1, max_size=4)
 
 
 def large_world(entities: int = 10_000) -> World:
