@@ -32,6 +32,7 @@ def ids(context: Context, *reasons: Reason) -> set[str]:
     [
         (("Who is your ally?", "And their home?"), "en", "kaelis.home"),
         (("Who is your ally?", "Where do they live?"), "en", "kaelis.home"),
+        (("Who is your ally?", "And their mentor, their craft and their home?"), "en", "kaelis.home"),
         (("Have you seen Kaelis?", "Who is her mentor?"), "en", "kaelis.mentor"),
         (("Where does Kaelis live?", "And Haeun?"), "en", "haeun.home"),
         (("Where does Kaelis live?", "And your ally?"), "en", "jungwoo.ally"),

@@ -1,6 +1,7 @@
 """Behaviour of names in running text."""
 
 import unicodedata
+from typing import Literal
 
 import pytest
 
@@ -41,7 +42,7 @@ def test_names_are_found(text: str, expected: list[list[str]]) -> None:
 
 @pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
 @pytest.mark.parametrize("text", ["카엘리스에게", "ＫＡＥＬＩＳ", "Kaelis"])
-def test_every_spelling_of_unicode_is_one_name(form: str, text: str) -> None:
+def test_every_spelling_of_unicode_is_one_name(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> None:
     """Decomposed Hangul and full-width letters are the same name."""
     assert linked(unicodedata.normalize(form, text), Linker(small_world())) == [["kaelis"]]
 

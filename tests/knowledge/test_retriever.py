@@ -38,6 +38,12 @@ def because(context: Context, *reasons: Reason) -> list[str]:
         ("Who is your ally and where do they live?", ["jungwoo.ally", "kaelis.home"], []),
         ("What is your home and your rival?", ["jungwoo.home", "jungwoo.rival"], []),
         ("Tell me the home and the craft of your ally.", ["kaelis.home", "kaelis.craft"], ["jungwoo.ally"]),
+        (
+            "Name the home, the craft and the mentor of your ally.",
+            ["kaelis.home", "kaelis.craft", "kaelis.mentor"],
+            ["jungwoo.ally"],
+        ),
+        ("Tell me your home, your rival.", ["jungwoo.home", "jungwoo.rival"], []),
         ("Tell me your ally's home and craft.", ["kaelis.home", "kaelis.craft"], ["jungwoo.ally"]),
         ("Where do Kaelis and Haeun live?", ["kaelis.home", "haeun.home"], []),
         ("Who lives in Miven?", ["jungwoo.home", "haeun.home"], []),

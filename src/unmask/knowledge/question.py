@@ -12,10 +12,12 @@ from unmask.knowledge.function_words import CONJUNCTIONS, ELLIPSES, INVERTED, JO
 from unmask.knowledge.linking import Linker
 from unmask.knowledge.mention import Mention, Pointing, Pronoun, SlotMention, ValueMention
 from unmask.knowledge.pronouns import find_pronouns
-from unmask.knowledge.script import Unit, units
+from unmask.knowledge.script import Unit, normal, units
 from unmask.knowledge.slot_phrases import SlotPhrases
 
 Anchor = Mention | Pronoun
+_ARTICLES = frozenset({"the", "a", "an", "also"})
+_COMMAS = frozenset(",;、·")
 _SHORT = 3
 """Most units of a question that says too little to be asked anew."""
 
@@ -72,7 +74,7 @@ def read_question(text: str, linker: Linker, phrases: SlotPhrases) -> Question:
         mentions=mentions,
         values=linker.values(pieces, mentions),
         pronouns=pronouns,
-        paths=tuple(_Reader(pieces, mentions, pronouns).paths(slots)),
+        paths=tuple(_Reader(normal(text), pieces, mentions, pronouns).paths(slots)),
         past=any(word in PAST - {"was", "were", "did", "had", "used", "before"} for word in words),
         inverted=any(word in INVERTED for word in words) or words[:2] in (["who", "did"], ["who", "does"]),
         elliptical=opens_short or len(words) <= _SHORT,
@@ -97,7 +99,10 @@ class _Group:
 class _Reader:
     """Puts slots together into paths by what stands between them."""
 
-    def __init__(self, text: Sequence[Unit], mentions: Sequence[Mention], pronouns: Sequence[Pronoun]) -> None:
+    def __init__(
+        self, written: str, text: Sequence[Unit], mentions: Sequence[Mention], pronouns: Sequence[Pronoun]
+    ) -> None:
+        self._written = written
         self._text = text
         self._anchors: list[Anchor] = sorted((*mentions, *pronouns), key=lambda anchor: anchor.start)
 
@@ -116,16 +121,17 @@ class _Reader:
 
     def _shared(self, paths: list[Path], groups: Sequence[_Group]) -> list[Path]:
         """Give slots that are joined by *and* what the other has: *the home and the craft of your mentor*."""
+        has_tail = [group.backwards or self._owner_behind(group.last) is not None for group in groups]
         for at in range(len(paths) - 2, -1, -1):
             this, after = groups[at], groups[at + 1]
-            if after.join != "and" or self._owner(this.last) or self._owner_behind(this.last):
-                continue
-            if len(this.order) == 1 and (after.backwards or self._owner_behind(after.last)):
-                hops = (*paths[at + 1].hops[:-1], *paths[at].hops)
-                paths[at] = replace(paths[at + 1], hops=hops, chained=False)
+            if after.join == "and" and has_tail[at + 1] and len(this.order) == 1 and not self._owner(this.last):
+                if not has_tail[at]:
+                    hops = (*paths[at + 1].hops[:-1], *paths[at].hops)
+                    paths[at] = replace(paths[at + 1], hops=hops, chained=False)
+                has_tail[at] = True
         for at in range(1, len(paths)):
-            this, before = groups[at], groups[at - 1]
-            if this.join == "and" and len(this.order) == 1 and not before.backwards and len(paths[at - 1].hops) > 1:
+            is_bare = groups[at].join == "and" and len(groups[at].order) == 1 and not has_tail[at]
+            if is_bare and not has_tail[at - 1] and len(paths[at - 1].hops) > 1:
                 paths[at] = replace(paths[at - 1], hops=(*paths[at - 1].hops[:-1], *paths[at].hops))
         return paths
 
@@ -147,9 +153,10 @@ class _Reader:
         """
         between = [self._text[at].text for at in range(first.end, second.start)]
         inside = [anchor for anchor in self._anchors if first.end <= anchor.start and anchor.end <= second.start]
-        if first.tail.endswith(JOINING_TAILS) or any(self._joins(word) for word in between):
+        listed = self._comma_between(first, second) and set(between) <= _ARTICLES
+        if listed or first.tail.endswith(JOINING_TAILS) or any(self._joins(word) for word in between):
             own = [anchor for anchor in self._anchors if first.end <= anchor.start < second.end]
-            if own and isinstance(own[-1], Pronoun) and own[-1].pointing is not Pointing.SPEAKER:
+            if own and _points_back(own[-1]) and not _points_back(self._owner(first)):
                 return "their"
             return "apart" if own else "and"
         if between[:1] == ["of"]:
@@ -159,6 +166,10 @@ class _Reader:
         if self._owner(first) is None and self._owner_behind(second) is not None and not self._before(first):
             return "of"
         return "then"
+
+    def _comma_between(self, first: SlotMention, second: SlotMention) -> bool:
+        start, end = self._text[first.end - 1].end, self._text[second.start].start
+        return not _COMMAS.isdisjoint(self._written[start:end])
 
     def _joins(self, word: str) -> bool:
         return word in CONJUNCTIONS or (len(word) > 1 and word.endswith(("고", "며", "지만", "랑")))
@@ -220,3 +231,8 @@ class _Reader:
         between = [self._text[at].text for at in range(one.end, other.start)]
         by_tail = one.tail.endswith(JOINING_TAILS) and not between
         return by_tail or (bool(between) and len(between) <= 2 and between[0] in (CONJUNCTIONS | {"와", "과", "랑"}))
+
+
+def _points_back(anchor: Anchor | None) -> bool:
+    """Tell whether an anchor is a pronoun for somebody other than who answers."""
+    return isinstance(anchor, Pronoun) and anchor.pointing is not Pointing.SPEAKER
