@@ -101,4 +101,7 @@ def test_import_options_that_do_not_fit_are_wrong_usage(tmp_path: Path) -> None:
     assert type_in("world", "import", file, "--from", "records", "--to", to).code == 2
     assert type_in("world", "import", file, "--from", "card", "--mapping", file, "--to", to).code == 2
     assert type_in("world", "import", file, "--from", "card", "--language", "Korean!", "--to", to).code == 2
-    assert type_in("world", "import", file, "--from", "records", "--mapping", file, "--language", "en", "--to", to).code == 2
+    assert (
+        type_in("world", "import", file, "--from", "records", "--mapping", file, "--language", "en", "--to", to).code
+        == 2
+    )

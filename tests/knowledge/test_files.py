@@ -124,7 +124,9 @@ def test_all_faults_of_one_reading_come_together(tmp_path: Path) -> None:
 
 def test_a_homonymous_alias_is_allowed(tmp_path: Path) -> None:
     """Two may share an alias, and one may be called what another is named."""
-    spoilt = PEOPLE.replace("  names: {en: Joren, ko: 요렌}", "  names: {en: Joren, ko: 요렌}\n  aliases: {en: [Kaelis]}")
+    spoilt = PEOPLE.replace(
+        "  names: {en: Joren, ko: 요렌}", "  names: {en: Joren, ko: 요렌}\n  aliases: {en: [Kaelis]}"
+    )
 
     world = read_world(write_folder(tmp_path, people=spoilt))
 

@@ -133,11 +133,12 @@ class _Import:
 
     def _entity(self, record: Record) -> EntityDocument | None:
         mapping = self.mapping
-        names = {code: self._text(record, path, needed=True) or "" for code, path in mapping.names.items()}
+        named = {code: self._text(record, path, needed=True) for code, path in mapping.names.items()}
+        names = {code: name for code, name in named.items() if name}
         own = {folded(name) for name in names.values()}
         for code, name in names.items():
             other = self._names.setdefault((code, folded(name)), record)
-            if other is not record and name:
+            if other is not record:
                 self._refuse(record, f"the name {shown(name)} is that of the record at {other.line}, in {code}")
         aliases = {code: self._aliases(record, paths, own) for code, paths in mapping.aliases.items()}
         slots = {name: values for name, slot in mapping.slots.items() if (values := self._values(record, name, slot))}

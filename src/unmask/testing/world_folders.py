@@ -63,7 +63,7 @@ FILES: Mapping[str, str] = {
 }
 
 
-def write_folder(folder: Path, files: Mapping[str, str] = FILES, **changed: str) -> Path:
+def write_folder(folder: Path, files: Mapping[str, str] = FILES, /, **changed: str) -> Path:
     """Write a world's folder; ``changed`` replaces a file by the last part of its name without suffix."""
     for name, text in files.items():
         path = folder / name
