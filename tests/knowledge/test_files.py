@@ -122,6 +122,12 @@ def test_all_faults_of_one_reading_come_together(tmp_path: Path) -> None:
         assert f"{fault.file}:{fault.line}: {fault.message}" in caught.value.message
 
 
+@pytest.mark.parametrize(("old", "new"), [("role: keeper", "role: kepeer"), ("note: chapter one", "colour: red")])
+def test_one_mistake_is_one_fault(tmp_path: Path, old: str, new: str) -> None:
+    """What refers to a fact or an entity that is written badly is not at fault itself."""
+    assert len(faults_of(write_folder(tmp_path, people=PEOPLE.replace(old, new, 1)))) == 1
+
+
 def test_a_homonymous_alias_is_allowed(tmp_path: Path) -> None:
     """Two may share an alias, and one may be called what another is named."""
     spoilt = PEOPLE.replace(
@@ -195,11 +201,11 @@ def test_a_stray_file_is_told(tmp_path: Path) -> None:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("x")
     read_world(folder)
-    for name in ("persons.yaml", "entities/old/a.yaml"):
+    for name in ("persons.YAML", "entities/old/a.yaml"):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("x: 1")
 
-    assert [fault.file for fault in faults_of(folder)] == ["entities/old/a.yaml", "persons.yaml"]
+    assert [fault.file for fault in faults_of(folder)] == ["entities/old/a.yaml", "persons.YAML"]
 
 
 def test_links_out_of_the_folder_are_refused(tmp_path: Path) -> None:
