@@ -36,7 +36,5 @@ def _add_import(acts: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     taken.add_argument("--from", dest="source", required=True, choices=FORMATS, help="what FILE is")
     taken.add_argument("--to", type=Path, required=True, metavar="FOLDER", help="where the world goes; must be empty")
     taken.add_argument("--mapping", type=Path, metavar="FILE", help="of records: which field becomes what")
-    taken.add_argument(
-        "--language", metavar="CODE", help="what the file is written in (card: default en; records: the mapping's)"
-    )
+    taken.add_argument("--language", metavar="CODE", help="of a card: what it is written in (default en)")
     add_json(taken)

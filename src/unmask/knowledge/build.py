@@ -43,8 +43,8 @@ def build_world(sources: Sources) -> tuple[World | None, list[Fault]]:
         types={part.key: None if found is None else found.type for part, found in reversed(sources.entities)},
         times=tuple(head.times),
     )
-    statements = build_statements(named, types, values, faults)
-    misconceptions = build_misconceptions(sources.misconceptions, types, values, statements, languages, faults)
+    stated = build_statements(named, types, values, faults)
+    misconceptions = build_misconceptions(sources.misconceptions, types, values, stated, languages, faults)
     if not sources.entities:
         faults.append(sources.part.fault("the world is empty: it has no entity in entities.yaml or entities/"))
     world = World(
@@ -54,7 +54,7 @@ def build_world(sources: Sources) -> tuple[World | None, list[Fault]]:
         types=_sorted(types),
         words=_sorted({key: MappingProxyType(dict(texts)) for key, texts in head.words.items()}),
         entities=_sorted({part.key: _entity(part, found) for part, found in named.values()}),
-        statements=_sorted(statements),
+        statements=_sorted(stated.statements),
         misconceptions=_sorted(misconceptions),
         digest="",
         times=tuple(head.times),

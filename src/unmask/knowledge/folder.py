@@ -93,7 +93,7 @@ class FolderReader:
                     continue
                 if path.is_symlink() and (path.is_dir() or not path.resolve().is_relative_to(home)):
                     self._refuse(inside, "it is a link to a folder or out of the world's folder; put the files here")
-                elif path.suffix in SUFFIXES and path.is_file():
+                elif path.suffix.lower() in SUFFIXES and path.is_file():
                     if _is_known(PurePosixPath(inside)):
                         yield inside
                     else:
@@ -119,7 +119,7 @@ class FolderReader:
             line = content.count(b"\n", 0, error.start) + 1
             self.faults.append(Fault(file=name, line=line, message="it is no text in UTF-8; save it as UTF-8"))
             return None
-        read = read_placed(text, is_json=name.endswith(".json"))
+        read = read_placed(text, is_json=name.lower().endswith(".json"))
         self.faults += [Fault(file=name, line=fault.line, message=fault.message) for fault in read.faults]
         return read.root
 

@@ -7,6 +7,7 @@ from unmask.knowledge.errors import Fault
 from unmask.knowledge.folder import Part
 from unmask.knowledge.langs import Languages, phrases_of
 from unmask.knowledge.schema import MisconceptionDocument
+from unmask.knowledge.stated import Stated
 from unmask.knowledge.values import MisfitError, Values
 from unmask.knowledge.world import EntityType, Misconception, Origin, Statement
 
@@ -15,7 +16,7 @@ def build_misconceptions(
     sources: Sequence[tuple[Part, MisconceptionDocument | None]],
     types: Mapping[str, EntityType],
     values: Values,
-    statements: Mapping[str, Statement],
+    stated: Stated,
     languages: Languages,
     faults: list[Fault],
 ) -> dict[str, Misconception]:
@@ -24,14 +25,14 @@ def build_misconceptions(
     for part, found in sources:
         if found is None:
             continue
-        if found.id in built or found.id in statements:
+        if found.id in built or found.id in stated.statements:
             faults.append(part.fault(f"the id {shown(found.id)} is taken already", "id"))
         faults += languages.check_phrases(part, found.triggers, ("triggers",))
-        faults += _references(part, found, values, statements)
+        faults += _references(part, found, values, stated)
         claimed = _claimed(part, found, types, values, faults)
         if claimed is None:
             continue
-        faults += _truth(part, found, claimed, statements)
+        faults += _truth(part, found, claimed, stated.statements)
         built[found.id] = Misconception(
             id=found.id,
             subject=found.subject,
@@ -45,9 +46,7 @@ def build_misconceptions(
     return built
 
 
-def _references(
-    part: Part, found: MisconceptionDocument, values: Values, statements: Mapping[str, Statement]
-) -> Iterator[Fault]:
+def _references(part: Part, found: MisconceptionDocument, values: Values, stated: Stated) -> Iterator[Fault]:
     if found.subject not in values.types:
         yield part.fault(f"{found.id}: the subject {shown(found.subject)} is no entity", "subject")
     other = found.confused_with
@@ -56,7 +55,7 @@ def _references(
     if other == found.subject:
         yield part.fault(f"{found.id}: {shown(other)} is confused with itself", "confused_with")
     for index, name in enumerate(found.correction):
-        if name not in statements:
+        if stated.lacks(name):
             yield part.fault(f"{found.id}: the correction {shown(name)} is no statement", "correction", index)
 
 

@@ -1,6 +1,7 @@
 """Statements out of the slots of entities."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from unmask.config.placed_yaml import Key
 from unmask.errors import shown
@@ -11,14 +12,31 @@ from unmask.knowledge.values import MisfitError, Values
 from unmask.knowledge.world import EntityType, Origin, Slot, Statement, Validity, ValueKind
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """What entities state.
+
+    Attributes:
+        broken: what the ids of statements that could not be built begin with; what refers to one is not at fault.
+    """
+
+    statements: Mapping[str, Statement]
+    broken: frozenset[str]
+
+    def lacks(self, name: str) -> bool:
+        """Tell whether there is no statement of that id, nor one that would be if it were written well."""
+        return name not in self.statements and not any(name == one or name.startswith(f"{one}.") for one in self.broken)
+
+
 def build_statements(
     entities: Mapping[str, tuple[Part, EntityDocument]],
     types: Mapping[str, EntityType],
     values: Values,
     faults: list[Fault],
-) -> dict[str, Statement]:
+) -> Stated:
     """Build every statement by its id."""
     statements: dict[str, Statement] = {}
+    broken = {key for key, kind in values.types.items() if kind is None or kind not in types}
     for part, found in entities.values():
         if found.type not in types:
             continue
@@ -28,9 +46,11 @@ def build_statements(
                 allowed = ", ".join(slots) or "none"
                 faults.append(part.fault(f"{found.type} has no slot {shown(name)}; allowed: {allowed}", "slots", name))
                 continue
-            for statement in _of_slot(part, slots[name], documents, values, faults):
-                statements[statement.id] = statement
-    return statements
+            built = _of_slot(part, slots[name], documents, values, faults)
+            statements.update((statement.id, statement) for statement in built)
+            if len(built) < len(documents):
+                broken.add(f"{part.key}.{name}")
+    return Stated(statements=statements, broken=frozenset(broken))
 
 
 def _of_slot(
