@@ -1,6 +1,7 @@
 """What one answer to one turn has of what its turn asks for, and what it says that is false."""
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from unmask.gate.manner import MannerFinding, manner_of
 from unmask.gate.reading.normal import TEXT_F1, normalised
@@ -82,21 +83,21 @@ def find(setting: Setting, speaker: str, turn: Turn, text: str) -> TurnFindings:
     reading = read(setting, speaker, turn.question, text)
     stated, wrong = _held(setting, asked, reading)
     stated |= _texts(setting, reading)
-    wrong += _forbidden(setting, asked, turn, reading)
+    wrong |= _forbidden(setting, asked, turn, reading)
     traps = tuple(
         _trap(setting, asked, check.misconception, reading, stated)
         for check in turn.checks
         if isinstance(check, CorrectsClaim)
     )
     wanted = _wanted(setting, turn)
-    admitted = _admitted(turn, reading)
+    admitted = _admitted(asked, turn, reading)
     right = tuple(one for one in wanted if one in stated or one in admitted)
     named = setting.names.entities_in(text)
     to_name = _to_name(turn)
     return TurnFindings(
         right=right,
         missing=tuple(one for one in wanted if one not in right),
-        wrong=tuple(dict.fromkeys(wrong)),
+        wrong=tuple(wrong.values()),
         further=tuple(sorted(stated - set(wanted))),
         traps=traps,
         named=tuple(entity for entity in to_name if entity in named),
@@ -106,20 +107,24 @@ def find(setting: Setting, speaker: str, turn: Turn, text: str) -> TurnFindings:
         ),
         form=_form(turn, text),
         unread=reading.unread,
-        silent=reading.says_nothing,
+        silent=reading.says_nothing and not stated and not reading.affirms,
     )
 
 
-def _held(setting: Setting, asked: Asked, reading: Reading) -> tuple[set[str], list[str]]:
+_Wrong: TypeAlias = dict[tuple[str, str, str], str]
+"""Why a claim is wrong, by subject, slot and value: what is false and forbidden too is wrong once."""
+
+
+def _held(setting: Setting, asked: Asked, reading: Reading) -> tuple[set[str], _Wrong]:
     stated: set[str] = set()
-    wrong: list[str] = []
+    wrong: _Wrong = {}
     for said in reading.said:
         result = held(setting, asked, said)
         match result.truth:
             case Truth.TRUE:
                 stated.update(result.statements)
             case Truth.FALSE:
-                wrong.append(result.why)
+                wrong[said.subject, said.slot, min(said.values, default=said.text)] = result.why
             case Truth.OPEN:
                 pass
     own = {
@@ -129,7 +134,8 @@ def _held(setting: Setting, asked: Asked, reading: Reading) -> tuple[set[str], l
     }
     for denial in reading.denials:
         if denial.exact and not asked.is_past:
-            wrong += [f"denies {own[value]}" for value in sorted(denial.values) if value in own]
+            denied = [value for value in sorted(denial.values) if value in own]
+            wrong |= {(asked.subject, "", value): f"denies {own[value]}" for value in denied}
     return stated, wrong
 
 
@@ -170,14 +176,17 @@ def _corrections(misconception: Misconception, setting: Setting) -> tuple[str, .
     return on_it or misconception.correction
 
 
-def _admitted(turn: Turn, reading: Reading) -> frozenset[str]:
-    """Return the unknown slots that the answer admits and does not fill all the same."""
+def _admitted(asked: Asked, turn: Turn, reading: Reading) -> frozenset[str]:
+    """Return the unknown slots that the answer admits and does not fill all the same.
+
+    "I do not know" is said by the speaker, whomever it is asked about.
+    """
     found: set[str] = set()
     for check in turn.checks:
         if not isinstance(check, AdmitsUnknown):
             continue
         admits = any(
-            admission.slot in {check.slot, None} and admission.subject == check.subject
+            admission.slot in {check.slot, None} and admission.subject in {check.subject, asked.speaker}
             for admission in reading.admissions
         )
         fills = any(
@@ -201,19 +210,20 @@ def _trap(setting: Setting, asked: Asked, name: str, reading: Reading, stated: s
     )
 
 
-def _forbidden(setting: Setting, asked: Asked, turn: Turn, reading: Reading) -> list[str]:
+def _forbidden(setting: Setting, asked: Asked, turn: Turn, reading: Reading) -> _Wrong:
     claims = list(turn.forbidden)
     for check in turn.checks:
         if isinstance(check, CorrectsClaim):
             one = setting.world.misconceptions[check.misconception]
             claims.append(Claim(subject=one.subject, slot=one.slot, value=one.claimed))
-    found: list[str] = []
+    found: _Wrong = {}
     for claim in claims:
+        key = (claim.subject, claim.slot, claim.value)
         words = f"{claim.subject} {claim.slot} {claim.value}"
         if _states(claim, reading):
-            found.append(f"forbidden: {words}")
+            found[key] = f"forbidden: {words}"
         elif reading.affirms and claim.value in asked.values and not _denies(claim, reading):
-            found.append(f"agrees to what is forbidden: {words}")
+            found[key] = f"agrees to what is forbidden: {words}"
     return found
 
 

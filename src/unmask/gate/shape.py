@@ -1,7 +1,7 @@
 """Whether an answer keeps the form that its turn asks for."""
 
 from unmask.gate.scenario import HasForm
-from unmask.tasks.patterns import compile_pattern
+from unmask.tasks.patterns import Pattern
 
 
 def form_faults(form: HasForm, text: str) -> tuple[str, ...]:
@@ -10,6 +10,6 @@ def form_faults(form: HasForm, text: str) -> tuple[str, ...]:
     plain = text.strip()
     if form.most_characters is not None and len(plain) > form.most_characters:
         faults.append(f"{len(plain)} characters, allowed: {form.most_characters}")
-    if form.pattern is not None and not compile_pattern(form.pattern).fullmatch(plain):
+    if form.pattern is not None and not Pattern(form.pattern).judge((), text).passed:
         faults.append("does not match its pattern")
     return tuple(faults)

@@ -12,8 +12,9 @@ from unmask.gate.reading.setting import Asked, Setting
 from unmask.gate.reading.tense import tense_of
 from unmask.knowledge.world import Slot, ValueKind
 
-SHORT_WORDS = 4
-"""A clause of no more words that names a value asked for is the answer itself: "In Miven, friend."."""
+SHORT_WORDS = {"en": 4, "ko": 2}
+"""A clause of no more words, and with no verb of its own, is the answer itself where it names what is asked for."""
+_IT_IS = re.compile(r"(?:it|that)(?:'s| is| was) ", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +62,11 @@ def read_clause(setting: Setting, asked: Asked, clause: Clause) -> ClauseReading
     for name in sorted(slots):
         said += [one for one in frame.by_cue(subject, name, plainness) if (one.slot, one.text) not in used]
     if not said:
-        said = list(frame.by_mention(subject, asked.slots, elliptic=not cued and _is_short(clause.text)))
+        said = list(
+            frame.by_mention(
+                subject, asked.slots, elliptic=not cued and _is_bare(clause.text, frame.tense, words.language)
+            )
+        )
     return ClauseReading(said=tuple(said), subject=subject, slots=slots, negated=negated)
 
 
@@ -152,7 +157,7 @@ def _subject(setting: Setting, asked: Asked, clause: Clause) -> tuple[str, _Plai
     """Return of whom a clause speaks, and how it says so."""
     korean = setting.words.language == KOREAN
     owner = rf"({ENTITY})의" if korean else rf"({ENTITY})'s|\bof ({ENTITY})"
-    topic = rf"({ENTITY})(?:은|는|이|가|도|께서)(?!\w)" if korean else rf"^\W*(?:well\W+|ah\W+)?({ENTITY})\b"
+    topic = rf"({ENTITY})(?:은|는|이|가|도|께서)(?!\w)" if korean else rf"^\W*({ENTITY})(?= [a-z])(?! and\b)"
     if found := re.search(owner, clause.text):
         return _entity(clause, next(filter(None, found.groups())), clause.subject), _Plainness.PLAIN
     if setting.words.first_person.search(clause.text):
@@ -169,5 +174,10 @@ def _entity(clause: Clause, token: str, otherwise: str) -> str:
     return min(clause.masked.mentions[token].entities, default=otherwise)
 
 
-def _is_short(text: str) -> bool:
-    return len(text.split()) <= SHORT_WORDS
+def _is_bare(text: str, tense: Tense, language: str) -> bool:
+    """Whether a clause is a value and nothing else, such as "In Miven, then" or "It was Velka"."""
+    if language == KOREAN:
+        return len(text.split()) <= SHORT_WORDS[KOREAN]
+    without = _IT_IS.sub("", text)
+    bare = without != text or tense is Tense.UNSAID
+    return bare and len(without.split()) <= SHORT_WORDS["en"]

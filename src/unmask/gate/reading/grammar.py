@@ -13,7 +13,9 @@ from unmask.knowledge.world import ValueKind
 from unmask.tasks.dialogue_grammar import read_answer
 from unmask.tasks.dialogue_phrases import MANNERS
 
-_PRONOUNS = frozenset({"he", "she", "it", "they", "this", "that", "there", "you", "we", "who", "what", "here", "his", "her"})
+_PRONOUNS = frozenset(
+    {"he", "she", "it", "they", "this", "that", "there", "you", "we", "who", "what", "here", "his", "her"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,7 +39,7 @@ def read(setting: Setting, speaker: str, question: str, text: str) -> Reading:
         part = _prose(setting, asked, sentence, subject) if exact is None else _exact(exact, subject)
         subject = part.subject
         parts.append(part)
-        if part.says_nothing:
+        if part.says_nothing and setting.words.affirmations.match(sentence) is None:
             unread.append(sentence)
     return Reading(
         said=tuple(one for part in parts for one in part.said),

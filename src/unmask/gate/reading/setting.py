@@ -11,7 +11,9 @@ from unmask.gate.reading.said import Tense
 from unmask.gate.reading.tense import tense_of
 from unmask.knowledge.world import Slot, ValueKind, World
 
-_INTERROGATIVES = frozenset({"who", "what", "where", "when", "why", "how", "which", "whom", "whose", "누구", "어디", "언제"})
+_INTERROGATIVES = frozenset(
+    {"who", "what", "where", "when", "why", "how", "which", "whom", "whose", "누구", "어디", "언제"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,11 @@ def tense_of(clause: str, words: Words) -> Tense:
             return Tense.ENDED
         if words.past.search(clause) or has_past_ending(clause):
             return Tense.PAST
-        return Tense.PRESENT if re.search(r"[가-힣]다(?:[^가-힣]|$)|니다|습니|[가-힣]요(?:[^가-힣]|$)", clause) else Tense.UNSAID
+        return (
+            Tense.PRESENT
+            if re.search(r"[가-힣]다(?:[^가-힣]|$)|니다|습니|[가-힣]요(?:[^가-힣]|$)", clause)
+            else Tense.UNSAID
+        )
     if words.no_longer.search(clause):
         return Tense.ENDED
     if words.present.search(clause) and not re.search(r"\b(?:was|were|had|did)\b", clause, re.IGNORECASE):
