@@ -6,10 +6,11 @@ and whose facts are taken for theirs.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from unmask.cards import SLOTS
+from unmask.knowledge.digest import digest_of
 from unmask.knowledge.world import (
     Entity,
     EntityType,
@@ -88,6 +89,7 @@ def make_world(rng: Random, world_id: str, asked_misconceptions: Sequence[int]) 
         misconceptions=board.believed,
         digest="",
     )
+    world = replace(world, digest=digest_of(world))
     return MadeWorld(world=world, persons=tuple(persons), asked=asked)
 
 
@@ -181,7 +183,7 @@ class _Board:
             wrong, other = self._believable(fact)
             if wrong is None or len(made) == count:
                 continue
-            record = f"{person}.not.{fact.slot}"
+            record = f"{person}-not-{fact.slot}"
             self.believed[record] = Misconception(
                 id=record,
                 subject=person,
