@@ -75,10 +75,11 @@ def warnings_of(suite: Suite) -> tuple[str, ...]:
     clusters = {scenario.cluster for scenario in suite.scenarios}
     if len(clusters) > 1:
         return ()
-    return (
-        f"all {len(suite.scenarios)} scenarios of {suite.id} are of one cluster, {min(clusters)}: they count as one, so "
-        "no interval can be given and every row will be INCONCLUSIVE. Ask about other subjects too",
+    warning = (
+        f"all {len(suite.scenarios)} scenarios of {suite.id} are of one cluster, {min(clusters)}: they count as one, "
+        "so no interval can be given and every row will be INCONCLUSIVE. Ask about other subjects too"
     )
+    return (warning,)
 
 
 def suite_text(suite: Suite, worlds: Sequence[str], *, lines: bool) -> str:
@@ -168,7 +169,7 @@ def _no_number(text: str) -> object:
     raise ValueError(f"{text} is no number")
 
 
-def _worlds(  # noqa: PLR0913, PLR0917 - what it reads, and how
+def _worlds(
     path: Path,
     part: Part,
     head: HeadDocument,
