@@ -1,6 +1,5 @@
 """Worlds written as the folders that `unmask.knowledge.files.read_world` reads."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from unmask.config.strict_yaml import dump_yaml
@@ -109,7 +108,7 @@ def _misconception(world: World, found: Misconception) -> dict[str, object]:
     }
 
 
-def _note(note: str) -> Mapping[str, object]:
+def _note(note: str) -> dict[str, object]:
     return {"note": note} if note else {}
 
 
