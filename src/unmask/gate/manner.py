@@ -25,7 +25,8 @@ def manner_of(setting: Setting, persona: str, text: str) -> MannerFinding:
     """Look for the markers of every manner; ``persona`` is a key of the world's vocabulary."""
     plain = normalised(text)
     name = _trained_name(setting, persona)
-    found = {manner: markers for manner in _manners(setting) if (markers := tuple(_markers(setting, manner, plain)))}
+    shown = {manner: tuple(_markers(setting, manner, plain)) for manner in _manners(setting)}
+    found = {manner: markers for manner, markers in shown.items() if markers}
     own = found.pop(name, ())
     others = "; ".join(f"{manner}: {markers[0]!r}" for manner, markers in sorted(found.items()))
     if own and not found:
@@ -34,8 +35,8 @@ def manner_of(setting: Setting, persona: str, text: str) -> MannerFinding:
         return MannerFinding(value=0.5, why=f"{name}: {own[0]!r}, but also {others}")
     if found:
         return MannerFinding(value=0.0, why=f"manner of another persona than {name}: {others}")
-    markers = setting.phrases.personas.get(name)
-    if markers is not None and markers.required:
+    known = setting.phrases.personas.get(name)
+    if known is not None and known.required:
         return MannerFinding(value=0.0, why=f"no marker of {name}, and one is required")
     return MannerFinding(value=None, why=f"no marker of any manner, so nothing tells whether it is {name}")
 
