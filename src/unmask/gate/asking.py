@@ -33,7 +33,7 @@ class Asker:
         turns: list[TurnResponse] = []
         tries = 0
         for number, turn in enumerate(scenario.turns):
-            context = self._context(scenario, number, conversation)
+            context = self._context(scenario, number, turns)
             question = Message(role=Role.USER, content=turn.question)
             messages = (self._system_message(scenario, context), *conversation, question)
             try:
@@ -46,12 +46,12 @@ class Asker:
             conversation += (question, Message(role=Role.ASSISTANT, content=generation.text))
         return Response(key=key, turns=tuple(turns), attempts=tries)
 
-    def _context(self, scenario: Scenario, turn: int, conversation: Sequence[Message]) -> Context:
+    def _context(self, scenario: Scenario, turn: int, earlier: Sequence[TurnResponse]) -> Context:
         if turn == 0 and scenario.id in self._first:
             return self._first[scenario.id]
         retriever = self._run.retriever
         seen = scenario if retriever.sees_needed else blinded(scenario)
-        context = retriever.context(self._run.suite.worlds[scenario.world], seen, turn, tuple(conversation))
+        context = retriever.context(self._run.suite.worlds[scenario.world], seen, turn, tuple(earlier))
         if turn == 0:
             self._first[scenario.id] = context
         return context
@@ -96,6 +96,6 @@ def _turn_response(
         finish_reason=generation.finish_reason.value if generation.finish_reason is not None else "",
         prompt_tokens=generation.usage.prompt_tokens,
         output_tokens=generation.usage.completion_tokens,
-        steps=generation.usage.steps_used,
+        steps=generation.usage.steps_used if generation.usage.steps_known else None,
         seconds=seconds,
     )

@@ -12,6 +12,14 @@ from typing import TypeVar
 from unmask.backend import Generation
 from unmask.clock import Clock
 from unmask.errors import ContextLengthError, DrainingError, InvalidRequestError, RetryLaterError
+from unmask.remote.errors import (
+    ForbiddenAddressError,
+    RequestRefusedError,
+    UpstreamChangedError,
+    UpstreamError,
+    UpstreamRefusedError,
+    WithheldError,
+)
 from unmask.types import Outcome
 
 _Result = TypeVar("_Result")
@@ -108,14 +116,22 @@ def fault_of(error: Exception) -> FaultError | None:
     match error:
         case FaultError():
             return error
-        case ContextLengthError():
-            # The prompt is what retrieval made of it: other prompts may fit, this one never will.
+        case ContextLengthError() | RequestRefusedError() | WithheldError():
+            # It is this prompt that is too long or refused: others may be answered, this one never will.
             return FaultError(error.message, may_retry=False)
-        case InvalidRequestError() | DrainingError():
+        case (
+            InvalidRequestError()
+            | DrainingError()
+            | UpstreamRefusedError()
+            | UpstreamChangedError()
+            | ForbiddenAddressError()
+        ):
+            # A wrong key or path, or another model behind the name: nothing that is asked would be answered rightly.
             return None
-        case RetryLaterError():
+        case UpstreamError() | RetryLaterError():
             return FaultError(_words(error), may_retry=True, after_s=error.retry_after_s)
-        case ConnectionError() | TimeoutError() | OSError():
+        case OSError():
+            # Connections and timeouts are among these.
             return FaultError(_words(error), may_retry=True)
         case _:
             return None

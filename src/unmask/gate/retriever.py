@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from unmask.gate.response import TurnResponse
 from unmask.gate.scenario import Scenario, Turn
 from unmask.knowledge.context import Context
 from unmask.knowledge.world import World
-from unmask.types import Message
 
 
 class Retriever(Protocol):
@@ -23,14 +23,16 @@ class Retriever(Protocol):
         """Whether it may know what a question needs. Only a baseline may, that is to have every needed fact in it."""
         ...
 
-    def context(self, world: World, scenario: Scenario, turn: int, conversation: Sequence[Message]) -> Context:
+    def context(self, world: World, scenario: Scenario, turn: int, earlier: Sequence[TurnResponse]) -> Context:
         """Return the facts for a turn.
+
+        The prompt has them alone: those of earlier turns are not in it, though what was said then is.
 
         Args:
             world: what there is to know.
             scenario: what is asked; stripped by `blinded` unless the retriever sees what is needed.
             turn: which of its turns, from 0.
-            conversation: earlier questions, and the answers that were given to them.
+            earlier: the turns before it, with their facts and the answers that were given.
         """
         ...
 
