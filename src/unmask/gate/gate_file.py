@@ -204,7 +204,9 @@ def _check(row: Row) -> None:
     if less_is_better != (row.bound is Bound.AT_MOST):
         right = Bound.AT_MOST if less_is_better else Bound.AT_LEAST
         better = "less" if less_is_better else "more"
-        raise GateFileError(f"the row {row.name} has {row.bound}, allowed: {right}, as {better} of {row.metric} is better")
+        raise GateFileError(
+            f"the row {row.name} has {row.bound}, allowed: {right}, as {better} of {row.metric} is better"
+        )
     if not is_time and row.threshold >= 1:
         raise GateFileError(
             f"the row {row.name} has the threshold {row.threshold:g}, allowed: above 0 and below 1, since no number of "

@@ -33,6 +33,7 @@ from unmask.stats.intervals import (
     bounded_mean,
     clopper_pearson,
     difference_interval,
+    normal_quantile,
     paired_difference,
     percentile_interval,
     percentile_ranks,
@@ -40,6 +41,7 @@ from unmask.stats.intervals import (
     resampled_means,
     weighted_rate,
     wilson,
+    wilson_of_rate,
 )
 
 __all__ = [
@@ -57,6 +59,7 @@ __all__ = [
     "clopper_pearson",
     "difference_interval",
     "mcnemar",
+    "normal_quantile",
     "paired_difference",
     "percentile_interval",
     "percentile_ranks",
@@ -64,4 +67,5 @@ __all__ = [
     "resampled_means",
     "weighted_rate",
     "wilson",
+    "wilson_of_rate",
 ]

@@ -52,7 +52,7 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> IntervalResult:
         raise ValueError(msg)
     if n == 0:
         return _too_few(0, 1)
-    return _wilson(successes / n, n, confidence)
+    return wilson_of_rate(successes / n, n, confidence)
 
 
 def weighted_rate(
@@ -80,10 +80,11 @@ def weighted_rate(
     hits = np.asarray(successes, dtype=bool)
     # Counts at the ends are exact, as whether a rate is 0 or 1 matters.
     rate = 0.0 if not hits.any() else 1.0 if hits.all() else float(weights[hits].sum() / weights.sum())
-    return _wilson(rate, float(weights.sum() ** 2 / (weights**2).sum()), confidence)
+    return wilson_of_rate(rate, float(weights.sum() ** 2 / (weights**2).sum()), confidence)
 
 
-def _wilson(rate: float, n: float, confidence: float) -> Interval:
+def wilson_of_rate(rate: float, n: float, confidence: float) -> Interval:
+    """Return the Wilson score interval of a rate among ``n`` units, which need not be whole, as an effective number."""
     z = normal_quantile(confidence)
     centre = (rate + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
