@@ -32,7 +32,7 @@ def cells_of(row: Row, scored: Sequence[Scored], system: SystemLabel, seeds: Seq
     about = _scenarios(row, scored)
     marks = {item.key: _mark(item, row.metric) for item in scored}
     return tuple(
-        Cell(cluster=cluster, scenario=scenario, seed=seed, value=None if mark is None else _read(row, mark))
+        Cell(cluster=cluster, scenario=scenario, seed=seed, value=None if mark is None else read_mark(row, mark))
         for scenario, cluster in about.items()
         for seed in seeds
         for mark in (marks.get(ResponseKey(scenario=scenario, seed=seed, system=system)),)
@@ -97,7 +97,8 @@ def _mark(item: Scored, metric: Metric) -> float | None:
     return next((mark.value for mark in item.marks if mark.metric is metric), None)
 
 
-def _read(row: Row, value: float) -> float:
+def read_mark(row: Row, value: float) -> float:
+    """Return a mark as a row counts it."""
     if row.statistic is not Statistic.RATE:
         return value
     return float(value >= 1) if row.bound is Bound.AT_LEAST else float(value > 0)

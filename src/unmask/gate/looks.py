@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import AwareDatetime, Field, StringConstraints, ValidationError
 
-from unmask.gate.decide import ScoredRun
+from unmask.gate.decide import ScoredRun, check_decidable, decide
 from unmask.gate.decide_errors import LookLogError, SeenScenariosError
 from unmask.gate.gate_file import Gate
 from unmask.gate.response import System
@@ -153,16 +153,24 @@ class LookLog:
             previous = entry.digest
         return Looks(entries=tuple(entries))
 
-    def add(self, run: ScoredRun, report: GateReport) -> None:
-        """Put a decision on record; one that is there already word for word is not written twice."""
+    def record(self, run: ScoredRun, gate: Gate, now: datetime, *, exploratory: bool = False) -> GateReport:
+        """Decide on a run and put that on record, all while nobody else does; the same decision is not written twice.
+
+        Raises:
+            SeenScenariosError: as `Looks.look_for`; nothing is decided then, and nothing written.
+            UndecidableError: as `unmask.gate.decide.check_decidable`.
+        """
         try:
             with locked(self.path.parent, LOCK_SECONDS):
                 looks = self.read()
+                check_decidable(run)
+                report = decide(run, gate, looks.look_for(run, gate, exploratory=exploratory), now)
                 entry = _entry(looks, run, report)
                 if not any(_same(entry, earlier) for earlier in looks.entries):
                     append(SystemDisk(), self.path, canonical_document(_sealed(entry)) + b"\n")
         except PolicyStoreError as error:
             raise LookLogError(error.message) from error
+        return report
 
 
 def _entry(looks: Looks, run: ScoredRun, report: GateReport) -> LookEntry:
