@@ -2,11 +2,12 @@
 
 import argparse
 
-from unmask.cli.arguments import add_json, whole
+from unmask.cli.arguments import add_json, number, whole
 from unmask.cli.gate_exits import add_gate_action
 from unmask.types import Mode
 
 MODES = {"diffusion": Mode.DIFFUSION, "ar": Mode.AUTOREGRESSIVE}
+KINDS = ("openai", "unmask")
 RETRIEVALS = ("typed", "naive")
 
 
@@ -37,6 +38,14 @@ def add_asking(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", type=whole(1), default=3, metavar="N", help="how often all is asked (default 3)")
     parser.add_argument(
         "--concurrency", type=whole(1), default=8, metavar="N", help="requests that run at the same time (default 8)"
+    )
+    for option, whose in (("--key-env", "--model"), ("--against-key-env", "--against")):
+        parser.add_argument(option, metavar="NAME", help=f"environment variable with the key for the server of {whose}")
+    parser.add_argument(
+        "--kind", choices=KINDS, default=KINDS[0], help="what servers are; `unmask` ones take --steps (default openai)"
+    )
+    parser.add_argument(
+        "--temperature", type=number(0, 2), default=0.0, metavar="X", help="0, the default, takes the likeliest"
     )
     parser.add_argument("--steps", type=whole(1), metavar="N", help="most denoise steps of one canvas")
     parser.add_argument("--max-tokens", type=whole(1), metavar="N", help="most tokens of an answer")
