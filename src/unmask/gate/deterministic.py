@@ -1,6 +1,6 @@
 """Marks of an answer that need no judge: what code can tell, it tells, the same every time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from unmask.gate.findings import TurnFindings, find
 from unmask.gate.manner import MannerFinding
@@ -29,6 +29,7 @@ def score_response(response: Response, scenario: Scenario, setting: Setting) -> 
 
     Args:
         response: the answer; with a fault of the infrastructure, or fewer turns than asked, every mark is ``None``.
+        scenario: what was asked.
         setting: the scenario's world in the scenario's language.
     """
     fault = response.fault
@@ -67,31 +68,25 @@ def _marks(response: Response, scenario: Scenario, setting: Setting) -> Iterator
         find(setting, scenario.speaker, turn, answer.text)
         for turn, answer in zip(scenario.turns, response.turns, strict=True)
     )
+    slowest = max(answer.seconds for answer in response.turns)
+    makers: Mapping[Metric, Callable[[], Mark]] = {
+        Metric.FACTUAL_PRECISION: lambda: _precision(turns),
+        Metric.HALLUCINATION: lambda: _hallucination(turns),
+        Metric.TRAP_CORRECTED: lambda: _traps(turns),
+        Metric.ENTITY_COVERAGE: lambda: _coverage(turns),
+        Metric.PERSONA: lambda: _persona([manner for turn in turns for manner in turn.manners]),
+        Metric.MULTI_TURN: lambda: _multi_turn(turns),
+        Metric.FORMAT: lambda: _form(turns),
+        Metric.SECONDS: lambda: Mark(
+            metric=Metric.SECONDS, value=slowest, why=("slowest turn",) if len(turns) > 1 else ()
+        ),
+    }
     for metric in metrics_of(scenario):
-        match metric:
-            case Metric.FACTUAL_PRECISION:
-                yield _precision(turns)
-            case Metric.HALLUCINATION:
-                yield _hallucination(turns)
-            case Metric.TRAP_CORRECTED:
-                yield _traps(turns)
-            case Metric.ENTITY_COVERAGE:
-                yield _coverage(turns)
-            case Metric.PERSONA:
-                yield _persona(tuple(manner for turn in turns for manner in turn.manners))
-            case Metric.MULTI_TURN:
-                yield _multi_turn(turns)
-            case Metric.FORMAT:
-                yield _form(turns)
-            case Metric.SECONDS:
-                slowest = max(answer.seconds for answer in response.turns)
-                yield Mark(metric=metric, value=slowest, why=("slowest turn",) if len(turns) > 1 else ())
-            case Metric.NATURALNESS:
-                pass
+        yield makers[metric]()
 
 
 def _precision(turns: Sequence[TurnFindings]) -> Mark:
-    """Right, of right, wrong and missing. What is true and was not asked for does not count: it would thin out errors."""
+    """Right, of right, wrong and missing; what is true and was not asked for would thin out errors and is left out."""
     right = [one for turn in turns for one in turn.right]
     missing = [one for turn in turns for one in turn.missing]
     wrong = [one for turn in turns for one in turn.wrong]

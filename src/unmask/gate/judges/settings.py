@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -30,6 +30,7 @@ class JudgeSettings:
         url: base address without ``/v1``; of Bedrock the endpoint, where it is not the region's own.
         key_env: environment variable that holds the key; Bedrock takes AWS's own credentials instead.
         region: of Bedrock.
+        token_field: what the OpenAI API calls ``max_tokens``; some models know ``max_completion_tokens`` only.
         temperature: left out of requests where ``None``, as some models take none.
         in_flight: most requests at the same time.
     """
@@ -41,6 +42,7 @@ class JudgeSettings:
     key_env: str | None
     region: str | None
     max_tokens: int
+    token_field: str
     temperature: float | None
     timeout_s: float
     in_flight: int
@@ -65,6 +67,7 @@ class _Judge(BaseModel):
     key_env: Annotated[str, Field(min_length=1)] | None = None
     region: Annotated[str, Field(min_length=1)] | None = None
     max_tokens: Annotated[int, Field(ge=1, le=100_000)] = 512
+    token_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     timeout_s: Annotated[float, Field(gt=0, le=3600)] = 60.0
     in_flight: Annotated[int, Field(ge=1, le=1000)] = 4

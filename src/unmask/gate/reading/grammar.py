@@ -42,6 +42,8 @@ def read_exact(setting: Setting, speaker: str, sentence: str, masked: Masked, *,
     """Read one sentence, or return nothing where it is not of the grammar.
 
     Args:
+        setting: the world in the answer's language.
+        speaker: id of the entity that answers.
         sentence: as written.
         masked: the sentence with names as tokens.
         whole: whether all other sentences of the answer are of the grammar too. Only then is a lower-case word that

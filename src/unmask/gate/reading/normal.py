@@ -9,7 +9,7 @@ TEXT_F1 = 0.7
 """From here on a free text counts as said. Particles and endings cost a Korean text of ten syllables two or three."""
 
 _QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u00a0": " "})
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？])[\"')\]]*\s+|\n+")  # noqa: RUF001 - full-width marks end sentences too
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])[\"')\]]*\s+|\n+")
 _NO_LETTER = re.compile(r"[\W_]+")
 _HANGUL = re.compile(r"[가-힣]")
 _HANGUL_FIRST, _FINALS, _DOUBLE_S = 0xAC00, 28, 20

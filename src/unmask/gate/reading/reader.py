@@ -62,7 +62,7 @@ def _exact(exact: Exact, subject: str) -> _Sentence:
 
 def _prose(setting: Setting, asked: Asked, sentence: str, subject: str) -> _Sentence:
     """Read a sentence clause by clause; a question states nothing."""
-    if sentence.rstrip("\"')").endswith(("?", "？")):  # noqa: RUF001 - a full-width mark asks too
+    if sentence.rstrip("\"')").endswith(("?", "？")):
         return _Sentence(subject=subject)
     masked = setting.names.mask(sentence)
     said: list[Said] = []
