@@ -72,9 +72,7 @@ def agreement_of(ratings: Ratings[float], seed: int, level: Level = Level.ORDINA
     )
 
 
-def _figure(
-    coefficient: Callable[[Ratings[float]], Coefficient], ratings: Ratings[float], seed: int
-) -> Figure:
+def _figure(coefficient: Callable[[Ratings[float]], Coefficient], ratings: Ratings[float], seed: int) -> Figure:
     return Figure(value=coefficient(ratings), interval=with_interval(coefficient, ratings, seed))
 
 
@@ -213,10 +211,7 @@ def _distance(margins: Floats, level: Level) -> Floats:
         return 1.0 - np.eye(k)
     sums = np.concatenate(([0.0], np.cumsum(margins)))
     between = np.array(
-        [
-            [sums[max(a, b) + 1] - sums[min(a, b)] - (margins[a] + margins[b]) / 2 for b in range(k)]
-            for a in range(k)
-        ]
+        [[sums[max(a, b) + 1] - sums[min(a, b)] - (margins[a] + margins[b]) / 2 for b in range(k)] for a in range(k)]
     )
     squared: Floats = between**2
     return squared

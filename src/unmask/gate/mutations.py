@@ -4,16 +4,16 @@ Each mutation changes one thing that a scenario checks and leaves the rest of th
 wrong by construction, not by anybody's judgement: the new value is none that holds.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
 
 from unmask.gate.plain import plain_claim, with_particles
-from unmask.gate.reading.mentions import Mention
 from unmask.gate.reading.normal import normalised, sentences_of
+from unmask.gate.reading.phrases import phrase_pattern
 from unmask.gate.reading.reader import read
-from unmask.gate.reading.said import Reading
 from unmask.gate.reading.setting import Setting
 from unmask.gate.scenario import AdmitsUnknown, CorrectsClaim, KeepsManner, StatesFact, Turn
 from unmask.gate.score import Metric
@@ -76,11 +76,11 @@ class _Maker:
         self._speaker = speaker
         self._turn = turn
         self._rng = rng
-        self._reading: Reading = read(setting, speaker, turn.question, text)
+        self._reading = read(setting, speaker, turn.question, text)
 
     def value_swapped(self) -> Iterator[Mutated]:
         for statement in self._needed():
-            false = self._false_value(statement.subject, statement.slot, near=statement.value)
+            false = self._false_value(statement.subject, statement.slot)
             if false is None:
                 continue
             text = self._replaced(statement.value, self._words_of(statement, false))
@@ -116,7 +116,7 @@ class _Maker:
         for check in self._turn.checks:
             if not isinstance(check, AdmitsUnknown) or not self._reading.admissions:
                 continue
-            false = self._false_value(check.subject, check.slot, near=None)
+            false = self._false_value(check.subject, check.slot)
             if false is not None:
                 claim = plain_claim(self._setting, self._speaker, check.subject, check.slot, false)
                 yield _factual(
@@ -134,7 +134,15 @@ class _Maker:
             phrases = () if trained is None else (*trained.openings, *trained.closings)
             manner = {sentence for phrase in phrases for sentence in sentences_of(phrase)}
             body = " ".join(sentence for sentence in sentences_of(self.text) if sentence not in manner)
+            body = self._without_markers(own, body)
             yield Mutated(mutation=Mutation.PERSONA_SWAPPED, metric=Metric.PERSONA, text=f"{opening} {body}".strip())
+
+    def _without_markers(self, manner: str, text: str) -> str:
+        known = self._setting.phrases.personas.get(manner)
+        for language, phrases in ({} if known is None else known.phrases).items():
+            pattern = phrase_pattern(phrases, language).pattern
+            text = re.sub(rf"(?:{pattern})[.,!…]*\s*", "", text, flags=re.IGNORECASE)
+        return text
 
     def _opening(self, manner: str) -> str:
         phrases = self._setting.phrases.personas[manner].phrases.get(self._setting.words.language, ())
@@ -153,7 +161,7 @@ class _Maker:
                 case _:
                     pass
 
-    def _false_value(self, subject: str, slot: str, *, near: str | None) -> str | None:
+    def _false_value(self, subject: str, slot: str) -> str | None:
         """Return a value that the subject has never had: one it is mistaken for, or else another's of that slot."""
         known = self._setting.slot(subject, slot)
         if known is None or known.kind not in {ValueKind.WORD, ValueKind.ENTITY}:
@@ -189,16 +197,12 @@ class _Maker:
         text = masked.text
         for mention in masked.mentions.values():
             is_value = value in mention.values
-            text = with_particles(text, mention.token, words if is_value else _as_written(mention))
+            text = with_particles(text, mention.token, words if is_value else mention.text)
         return text
 
     def _with_sentence(self, sentence: str, other: str) -> str:
         """Put a sentence in another's place, and leave out denials that would take it back."""
         return " ".join(other if one == sentence else one for one in sentences_of(self.text))
-
-
-def _as_written(mention: Mention) -> str:
-    return mention.text
 
 
 def _factual(mutation: Mutation, text: str) -> Mutated:

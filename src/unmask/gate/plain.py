@@ -23,9 +23,7 @@ _KOREAN_NOUNS = {
 }
 
 
-def plain_claim(
-    setting: Setting, speaker: str, subject: str, slot: str, value: str, *, denied: bool = False
-) -> str:
+def plain_claim(setting: Setting, speaker: str, subject: str, slot: str, value: str, *, denied: bool = False) -> str:
     """Return a sentence that says, or denies, a value of an entity's slot; in the first person for the speaker."""
     world = setting.world
     language = setting.words.language if setting.words.language in world.languages else world.languages[0]

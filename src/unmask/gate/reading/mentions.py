@@ -58,11 +58,13 @@ class Names:
     """The names of a world, to be found in many texts."""
 
     def __init__(self, world: World) -> None:
-        self._entities = _by_name(
+        named = [
             (name, entity.id)
             for entity in world.entities.values()
             for name in (*entity.names.values(), *(alias for more in entity.aliases.values() for alias in more))
-        )
+        ]
+        self._entities = _by_name(named)
+        self._small = frozenset(normalised(name) for name, _ in named if not normalised(name)[:1].isupper())
         self._words = _by_name((text, key) for key, texts in world.words.items() for text in texts.values())
 
     def mask(self, text: str, *, with_words: bool = True) -> Masked:
@@ -75,7 +77,8 @@ class Names:
             name = found.group()
             folded = name.casefold()
             entities, keys = present.get(folded, frozenset()), words.get(folded, frozenset())
-            if entities and not _has_case_of_name(name, folded):
+            # "Dawn" may be somebody; "dawn" is not, unless that is how the world writes it.
+            if name == folded and folded not in self._small:
                 entities = frozenset()
             if not entities and not keys:
                 return name
@@ -109,11 +112,6 @@ def _present(names: Mapping[str, frozenset[str]], text: str) -> dict[str, frozen
     """Keep the names that a text can have: looking for a substring is far faster than trying thousands of patterns."""
     folded = text.casefold()
     return {name: keys for name, keys in names.items() if name in folded}
-
-
-def _has_case_of_name(name: str, folded: str) -> bool:
-    """Whether it is written as a name: ``Dawn`` may be somebody, ``dawn`` is not; other scripts have no case."""
-    return name != folded or name.upper() == name.lower()
 
 
 def _bounded(name: str) -> str:
