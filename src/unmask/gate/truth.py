@@ -38,8 +38,8 @@ def held(setting: Setting, asked: Asked, said: Said) -> Held:
     """Hold a claim against the world.
 
     A claim that a clause does not make in so many words (`Said.firm`) is never false. What was and no more holds is
-    false where it is said of today, and what holds is false where it is said to be over. A bare name answers a question
-    about the past with what was, and any other with what is.
+    false where it is said of today, and what holds is false where it is said to be over. What answers a question about
+    the past is said of then.
     """
     words = f"{said.subject} {said.slot} {said.text}"
     known = _statements(setting, said)
@@ -83,7 +83,8 @@ def _fits(said: Said, statement: Statement, asked: Asked) -> bool:
         case Tense.ENDED:
             return not statement.validity.is_current
         case Tense.PRESENT:
-            return statement.validity.is_current
+            # Asked who ruled then, "it is Velka" speaks of then.
+            return statement.validity.is_current or (asked.is_past and said.slot in asked.slots)
         case Tense.UNSAID:
             return asked.is_past or statement.validity.is_current
 

@@ -49,6 +49,19 @@ def read_exact(setting: Setting, speaker: str, sentence: str, masked: Masked, *,
         whole: whether all other sentences of the answer are of the grammar too. Only then is a lower-case word that
             the world does not know a value, and a wrong one: in prose, "I am here" says nothing of a state.
     """
+    # A name of several words fits the grammar as one token only; an alias such as "the age of frost" fits it unmasked.
+    plain = Masked(text=sentence, mentions={})
+    found = [_read(setting, speaker, sentence, one, whole=whole) for one in (plain, masked)]
+    read = [one for one in found if one is not None]
+    return next((one for one in read if all(said.values for said in one.said)), read[0] if read else None)
+
+
+def is_of_grammar(sentence: str, masked: Masked) -> bool:
+    """Whether a sentence is of the grammar, as written or with its names as tokens."""
+    return not all(read_answer(text, "").problem for text in (sentence, masked.text))
+
+
+def _read(setting: Setting, speaker: str, sentence: str, masked: Masked, *, whole: bool) -> Exact | None:
     reading = read_answer(masked.text, "")
     if reading.problem:
         return None
@@ -76,7 +89,7 @@ def _claim(
         case ["first", slot, value]:
             return _said(setting, (speaker,), slot, value, sentence, masked)
         case ["third", subject, slot, value]:
-            return _said(setting, _subjects(subject, masked), slot, value, sentence, masked)
+            return _said(setting, _subjects(setting, subject, masked), slot, value, sentence, masked)
         case ["absent", slot]:
             return Admission(subject=speaker, slot=slot, sentence=sentence)
         case ["deny", wrong]:
@@ -110,13 +123,16 @@ def _mention(setting: Setting, text: str, masked: Masked) -> Mention:
     """Return the mention that a word of the grammar is, or a word of the vocabulary, or what means nothing."""
     if text in masked.mentions:
         return masked.mentions[text]
+    alone = setting.names.mask(text, with_words=False)
+    if alone.text in alone.mentions:
+        return alone.mentions[alone.text]
     key = key_of(text)
     words = (word for word, texts in setting.world.words.items() if key in map(key_of, texts.values()))
     return Mention(token=text, text=text, words=frozenset(words))
 
 
-def _subjects(text: str, masked: Masked) -> Sequence[str]:
-    return sorted(masked.mentions[text].entities) if text in masked.mentions else [text]
+def _subjects(setting: Setting, text: str, masked: Masked) -> Sequence[str]:
+    return sorted(_mention(setting, text, masked).entities) or [text]
 
 
 def _has(setting: Setting, subject: str, slot: str, mention: Mention) -> bool:

@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 
 from unmask.gate.reading.clause import Clause, read_clause
-from unmask.gate.reading.grammar import Exact, manner_sentences, read_exact
+from unmask.gate.reading.grammar import Exact, is_of_grammar, manner_sentences, read_exact
 from unmask.gate.reading.mentions import Masked
 from unmask.gate.reading.normal import normalised, sentences_of
 from unmask.gate.reading.said import Admission, Denial, Reading, Said
 from unmask.gate.reading.setting import Asked, Setting, asked_of
-from unmask.tasks.dialogue_grammar import read_answer
 
 MAX_TEXT = 20_000
 """Characters that are read; nobody's answer in a dialogue is longer."""
@@ -32,7 +31,7 @@ def read(setting: Setting, speaker: str, question: str, text: str) -> Reading:
     content = [sentence for sentence in sentences if sentence not in manner_sentences()]
     asked = asked_of(setting, speaker, question)
     names = [setting.names.mask(sentence, with_words=False) for sentence in content]
-    whole = all(not read_answer(masked.text, "").problem for masked in names)
+    whole = all(is_of_grammar(sentence, masked) for sentence, masked in zip(content, names, strict=True))
     subject, parts, unread = asked.subject, [], []
     for sentence, masked in zip(content, names, strict=True):
         exact = read_exact(setting, speaker, sentence, masked, whole=whole)
