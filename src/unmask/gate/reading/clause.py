@@ -49,7 +49,7 @@ def read_clause(setting: Setting, asked: Asked, clause: Clause) -> ClauseReading
     gone = words.no_longer.search(clause.text) is not None
     negated = not gone and words.negations.search(clause.text) is not None
     subject, plainness = _subject(setting, asked, clause)
-    cued = frozenset(name for name, found in setting.cues.items() if any(cue.search(clause.text) for cue in found))
+    cued = cued_slots(setting, clause.text)
     frame = _Frame(
         setting=setting,
         clause=clause,
@@ -58,16 +58,19 @@ def read_clause(setting: Setting, asked: Asked, clause: Clause) -> ClauseReading
     )
     said = list(frame.by_template(asked.speaker, subject))
     used = {(one.slot, one.text) for one in said}
-    slots = cued or frozenset(one.slot for one in said) or clause.slots
+    is_bare = _is_bare(clause.text, frame.tense, words.language)
+    # "Not in Tulven" is of what its sentence is of; "and I once met Doran" is not.
+    slots = cued or frozenset(one.slot for one in said) or (clause.slots if is_bare else frozenset())
     for name in sorted(slots):
         said += [one for one in frame.by_cue(subject, name, plainness) if (one.slot, one.text) not in used]
     if not said:
-        said = list(
-            frame.by_mention(
-                subject, asked.slots, elliptic=not cued and _is_bare(clause.text, frame.tense, words.language)
-            )
-        )
-    return ClauseReading(said=tuple(said), subject=subject, slots=slots, negated=negated)
+        said = list(frame.by_mention(subject, asked.slots, elliptic=not cued and is_bare))
+    return ClauseReading(said=tuple(said), subject=subject, slots=slots or clause.slots, negated=negated)
+
+
+def cued_slots(setting: Setting, text: str) -> frozenset[str]:
+    """Return the slots that words of a clause tell."""
+    return frozenset(name for name, found in setting.cues.items() if any(cue.search(text) for cue in found))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from unmask.gate.reading.clause import Clause, read_clause
+from unmask.gate.reading.clause import Clause, cued_slots, read_clause
 from unmask.gate.reading.grammar import Exact, is_of_grammar, manner_sentences, read_exact
 from unmask.gate.reading.mentions import Masked
 from unmask.gate.reading.normal import normalised, sentences_of
@@ -67,8 +67,9 @@ def _prose(setting: Setting, asked: Asked, sentence: str, subject: str) -> _Sent
     said: list[Said] = []
     admissions: list[Admission] = []
     denials: list[Denial] = []
-    slots: frozenset[str] = frozenset()
-    for text in _clauses(setting, masked):
+    clauses = _clauses(setting, masked)
+    slots = next(filter(None, (cued_slots(setting, text) for text in clauses)), frozenset[str]())
+    for text in clauses:
         clause = Clause(text=text, sentence=sentence, masked=masked, subject=subject, slots=slots)
         found = read_clause(setting, asked, clause)
         if setting.words.admissions.search(text):
