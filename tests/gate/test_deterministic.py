@@ -167,6 +167,12 @@ def test_denied_free_text_is_not_said() -> None:
     assert values("What is your motto?", text, StatesFact(statement="kaelis.motto"))[0] == 0.0
 
 
+@pytest.mark.parametrize("text", ["Tulven.", "My ally is Velka; her home is Tulven.", "Velka lives in Tulven."])
+def test_the_end_of_a_chain_is_right_however_short(text: str) -> None:
+    """Asked for the home of an ally, the name alone answers, and is not taken for the speaker's home."""
+    assert values("What is the home of your ally?", text, StatesFact(statement="velka.home")) == (1.0, 0.0)
+
+
 def test_coverage_by_aliases() -> None:
     """Half of the entities named is half."""
     check = NamesEntities(entities=("velka", "doran"))

@@ -90,6 +90,7 @@ def find(setting: Setting, speaker: str, turn: Turn, text: str) -> TurnFindings:
         if isinstance(check, CorrectsClaim)
     )
     wanted = _wanted(setting, turn)
+    stated |= {one for one in wanted if _hinted(setting, asked, one, reading)}
     admitted = _admitted(asked, turn, reading)
     right = tuple(one for one in wanted if one in stated or one in admitted)
     named = setting.names.entities_in(text)
@@ -207,6 +208,19 @@ def _trap(setting: Setting, asked: Asked, name: str, reading: Reading, stated: s
         misconception=name,
         denied=denied and not believed,
         corrected=all(one in stated for one in _corrections(misconception, setting)),
+    )
+
+
+def _hinted(setting: Setting, asked: Asked, wanted: str, reading: Reading) -> bool:
+    """Whether what is asked for is named, though the sentence leaves open whose it is, as "bronze" alone does."""
+    statement = setting.world.statements.get(wanted)
+    return statement is not None and any(
+        not said.firm
+        and said.stance is Stance.STATED
+        and said.slot == statement.slot
+        and said.slot in asked.slots
+        and statement.value in said.values
+        for said in reading.said
     )
 
 

@@ -166,6 +166,20 @@ def test_who_sealed_whom() -> None:
         assert claims(reading(text, question, language)) == sealers, text
 
 
+def test_a_pronoun_is_who_was_named_last() -> None:
+    """After an ally is named, "her home" is the ally's; and so it is where only the question speaks of the ally."""
+    question = "What is the home of your ally?"
+    hers = ("velka", "home", "tulven", "stated")
+
+    assert hers in claims(reading("My ally is Velka. Her home is Tulven.", question))
+    assert claims(reading("Her home is Tulven.", question)) == {hers}
+
+
+def test_a_bare_name_to_two_questions_accuses_nobody() -> None:
+    """It may be of either; it can count for the answer and not against it."""
+    assert claims(reading("Tulven.", "What is the home of your ally?")) == set()
+
+
 def test_questions_state_nothing() -> None:
     """Asking back is no claim."""
     assert reading("Do you think I live in Tulven?").said == ()

@@ -23,6 +23,7 @@ class Clause:
 
     Attributes:
         subject: of whom it speaks where it does not say; that of the clause before.
+        other: whom "she" is, where that can be told.
         slots: of what it speaks where it has no cue; those of the clause before, within a sentence.
     """
 
@@ -30,6 +31,7 @@ class Clause:
     sentence: str
     masked: Masked
     subject: str
+    other: str | None = None
     slots: frozenset[str] = frozenset()
 
 
@@ -64,7 +66,7 @@ def read_clause(setting: Setting, asked: Asked, clause: Clause) -> ClauseReading
     for name in sorted(slots):
         said += [one for one in frame.by_cue(subject, name, plainness) if (one.slot, one.text) not in used]
     if not said:
-        said = list(frame.by_mention(subject, asked.slots, elliptic=not cued and is_bare))
+        said = list(frame.by_mention(subject, asked.slots, elliptic=not cued and is_bare and asked.is_plain))
     return ClauseReading(said=tuple(said), subject=subject, slots=slots or clause.slots, negated=negated)
 
 
@@ -145,7 +147,9 @@ class _Frame:
     def _whom(self, who: str, speaker: str, carried: str) -> str:
         if who in self.clause.masked.mentions:
             return min(self.clause.masked.mentions[who].entities, default=carried)
-        return speaker if self.setting.words.first_person.search(who) else carried
+        if self.setting.words.first_person.search(who):
+            return speaker
+        return carried if carried != speaker else self.clause.other or ""
 
 
 class _Plainness(Enum):
@@ -165,6 +169,10 @@ def _subject(setting: Setting, asked: Asked, clause: Clause) -> tuple[str, _Plai
         return _entity(clause, next(filter(None, found.groups())), clause.subject), _Plainness.PLAIN
     if setting.words.first_person.search(clause.text):
         return asked.speaker, _Plainness.PLAIN
+    if setting.words.third_person.search(clause.text):
+        if clause.other is not None:
+            return clause.other, _Plainness.PLAIN
+        return clause.subject, _Plainness.ORDER
     if found := re.search(topic, clause.text):
         token = next(filter(None, found.groups()))
         others = [other for other in re.findall(MENTION, clause.text) if other != token]

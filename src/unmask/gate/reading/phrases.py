@@ -17,6 +17,7 @@ from unmask.gate.reading.mentions import ENTITY, LIST_ENDS, MENTION
 FILE = "phrases.yaml"
 
 KOREAN = "ko"
+_PARTICLES = "은|는|이|가|도|의|을|를|에게|께서|께|께서는|님은|님의"
 _POSSESSIVE = {"en": "'s", "ko": "의"}
 
 
@@ -178,7 +179,7 @@ def _word_starts(phrases: list[str], language: str) -> re.Pattern[str]:
     """Return what finds words from their beginning; Korean pronouns are followed by what belongs to them."""
     if language == KOREAN:
         options = "|".join(re.escape(phrase) for phrase in sorted(phrases, key=len, reverse=True))
-        return re.compile(rf"(?<![가-힣])(?:{options})(?![가-힣])")
+        return re.compile(rf"(?<![가-힣])(?:{options})(?:{_PARTICLES})?(?![가-힣])")
     return phrase_pattern(phrases, language)
 
 

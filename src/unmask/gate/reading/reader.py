@@ -19,6 +19,7 @@ class _Sentence:
     admissions: tuple[Admission, ...] = ()
     denials: tuple[Denial, ...] = ()
     subject: str
+    other: str | None
 
     @property
     def says_nothing(self) -> bool:
@@ -33,10 +34,11 @@ def read(setting: Setting, speaker: str, question: str, text: str) -> Reading:
     names = [setting.names.mask(sentence, with_words=False) for sentence in content]
     whole = all(is_of_grammar(sentence, masked) for sentence, masked in zip(content, names, strict=True))
     subject, parts, unread = asked.subject, [], []
+    other = next(iter(asked.others)) if len(asked.others) == 1 else None
     for sentence, masked in zip(content, names, strict=True):
         exact = read_exact(setting, speaker, sentence, masked, whole=whole)
-        part = _prose(setting, asked, sentence, subject) if exact is None else _exact(exact, subject)
-        subject = part.subject
+        part = _prose(setting, asked, sentence, subject, other) if exact is None else _exact(exact, subject, other)
+        subject, other = part.subject, _last_named(setting, speaker, part) or other
         parts.append(part)
         if part.says_nothing and setting.words.affirmations.match(sentence) is None:
             unread.append(sentence)
@@ -50,19 +52,30 @@ def read(setting: Setting, speaker: str, question: str, text: str) -> Reading:
     )
 
 
-def _exact(exact: Exact, subject: str) -> _Sentence:
+def _exact(exact: Exact, subject: str, other: str | None) -> _Sentence:
     return _Sentence(
         said=exact.said,
         admissions=() if exact.admission is None else (exact.admission,),
         denials=() if exact.denial is None else (exact.denial,),
         subject=exact.said[-1].subject if exact.said else subject,
+        other=other,
     )
 
 
-def _prose(setting: Setting, asked: Asked, sentence: str, subject: str) -> _Sentence:
+def _last_named(setting: Setting, speaker: str, part: _Sentence) -> str | None:
+    """Return who the next "she" is: the last that a claim of this sentence is about, or names as its value."""
+    for said in reversed(part.said):
+        for one in (*sorted(said.values), said.subject):
+            entity = setting.world.entities.get(one)
+            if entity is not None and one != speaker and setting.world.types[entity.type].slots:
+                return one
+    return None
+
+
+def _prose(setting: Setting, asked: Asked, sentence: str, subject: str, other: str | None) -> _Sentence:
     """Read a sentence clause by clause; a question states nothing."""
     if sentence.rstrip("\"')").endswith(("?", "？")):
-        return _Sentence(subject=subject)
+        return _Sentence(subject=subject, other=other)
     masked = setting.names.mask(sentence)
     said: list[Said] = []
     admissions: list[Admission] = []
@@ -70,7 +83,7 @@ def _prose(setting: Setting, asked: Asked, sentence: str, subject: str) -> _Sent
     clauses = _clauses(setting, masked)
     slots = next(filter(None, (cued_slots(setting, text) for text in clauses)), frozenset[str]())
     for text in clauses:
-        clause = Clause(text=text, sentence=sentence, masked=masked, subject=subject, slots=slots)
+        clause = Clause(text=text, sentence=sentence, masked=masked, subject=subject, other=other, slots=slots)
         found = read_clause(setting, asked, clause)
         if setting.words.admissions.search(text):
             names = found.slots or asked.slots
@@ -81,7 +94,9 @@ def _prose(setting: Setting, asked: Asked, sentence: str, subject: str) -> _Sent
         if found.negated or setting.words.denials.match(text):
             denials.append(_denial(masked, text, sentence))
         subject, slots = found.subject, found.slots
-    return _Sentence(said=tuple(said), admissions=tuple(admissions), denials=tuple(denials), subject=subject)
+    return _Sentence(
+        said=tuple(said), admissions=tuple(admissions), denials=tuple(denials), subject=subject, other=other
+    )
 
 
 def _denial(masked: Masked, text: str, sentence: str) -> Denial:

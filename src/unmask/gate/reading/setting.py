@@ -100,7 +100,9 @@ class Asked:
     """A question, as far as it matters to reading its answer.
 
     Attributes:
-        subject: whom it is about: the speaker unless it names exactly one other and says nothing to the speaker.
+        is_plain: whether ``subject`` is said, and not a guess such as after "and their era?".
+        others: whom "she" may be in the answer: who stands in the slots asked for, as in "the home of your ally".
+        subject: whom it is about: the speaker, or else the first it names that can have what it asks for.
         slots: names of slots that it asks for, by its own words.
         values: what it names.
         is_past: whether it asks how things were.
@@ -108,6 +110,8 @@ class Asked:
 
     speaker: str
     subject: str
+    is_plain: bool
+    others: frozenset[str]
     slots: frozenset[str]
     values: frozenset[str]
     is_past: bool
@@ -117,10 +121,6 @@ def asked_of(setting: Setting, speaker: str, question: str) -> Asked:
     """Read a question."""
     plain = normalised(question)
     masked = setting.names.mask(plain)
-    named = [mention for mention in masked.mentions.values() if mention.entities]
-    to_speaker = setting.words.second_person.search(masked.text) is not None
-    other = named[0].entities if named and not to_speaker else frozenset[str]()
-    subject = next(iter(sorted(other)), speaker)
     asked_by = {
         slot.name: tuple(map(normalised, slot.asked_by.get(setting.words.language, ())))
         for entity_type in setting.world.types.values()
@@ -133,10 +133,30 @@ def asked_of(setting: Setting, speaker: str, question: str) -> Asked:
         if any(pattern.search(masked.text) for pattern in patterns)
         or any(phrase.casefold() in folded for phrase in asked_by.get(slot, ()) if phrase)
     }
+    to_speaker = setting.words.second_person.search(masked.text) is not None
+    others = (entity for mention in masked.mentions.values() for entity in sorted(mention.entities))
+    having = (entity for entity in others if any(setting.slot(entity, slot) is not None for slot in slots))
+    named = next(having, None)
+    subject = speaker if to_speaker or named is None else named
+    pronoun = setting.words.third_person.search(masked.text) is not None
     return Asked(
         speaker=speaker,
         subject=subject,
+        is_plain=(to_speaker or named is not None or not pronoun) and len(slots) == 1,
+        others=_others(setting, subject, frozenset(slots)),
         slots=frozenset(slots),
         values=frozenset(value for mention in masked.mentions.values() for value in mention.values),
         is_past=tense_of(masked.text, setting.words) is Tense.PAST,
+    )
+
+
+def _others(setting: Setting, subject: str, slots: frozenset[str]) -> frozenset[str]:
+    world = setting.world
+    return frozenset(
+        statement.value
+        for statement in world.statements.values()
+        if statement.subject == subject
+        and statement.slot in slots
+        and statement.value in world.entities
+        and world.types[world.entities[statement.value].type].slots
     )
