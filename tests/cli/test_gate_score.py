@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from tests.gate.scored_folder import judge_file, right_answers, run_folder, smal
 from unmask.cli import gate_score
 from unmask.cli.entry import run
 from unmask.cli.tools import Tools
+from unmask.gate.errors import RunFolderError
 from unmask.gate.scenario import Suite
 from unmask.gate.score import Metric
 from unmask.gate.scored_run import read_scored_run
@@ -179,24 +180,22 @@ def test_an_empty_folder_exits_with_3(tmp_path: Path) -> None:
     assert (code, "holds no gate run" in err) == (3, True)
 
 
-@pytest.mark.parametrize("name", ["example", "generated"])
-def test_a_run_of_a_shipped_suite_finds_its_suite(tmp_path: Path, name: str) -> None:
-    """By its digest, without being told."""
-    shipped = {"example": small_suite(), "generated": small_suite()}
-    family = "generated" if name == "generated" else "small"
-    made = Suite(
-        id=name, family=family, scenarios=shipped[name].scenarios, worlds=shipped[name].worlds, digest="d" * 64
-    )
-    named: Callable[[str], Suite] = lambda asked: made if asked == name else small_suite_of("x")  # noqa: E731
+@pytest.mark.parametrize(("name", "family"), [("example", "small"), ("generated", "generated")])
+def test_a_run_of_a_shipped_suite_finds_its_suite(tmp_path: Path, name: str, family: str) -> None:
+    """By its family and digest, without being told."""
+    made = replace(small_suite(), family=family)
+    other = replace(made, digest="e" * 64)
     folder = run_folder(tmp_path, made, [])
 
-    assert gate_score.suite_of_run(folder, None, named) is made
+    assert gate_score.suite_of_run(folder, None, lambda asked: made if asked == name else other) is made
 
 
-def small_suite_of(digest: str) -> Suite:
-    """Return a suite of another digest."""
-    made = small_suite()
-    return Suite(id="x", family="small", scenarios=made.scenarios, worlds=made.worlds, digest=digest)
+def test_a_run_of_no_shipped_suite_asks_for_its_suite(tmp_path: Path) -> None:
+    """It is not scored against another."""
+    folder = run_folder(tmp_path, small_suite(), [])
+
+    with pytest.raises(RunFolderError, match="name its file"):
+        gate_score.suite_of_run(folder, None, lambda asked: replace(small_suite(), digest="e" * 64))
 
 
 def test_unscored_metrics_of_a_fault(tmp_path: Path, suite: Suite) -> None:

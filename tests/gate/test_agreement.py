@@ -10,7 +10,6 @@ from unmask.gate.agreement import (
     gwet_ac1,
     krippendorff_alpha,
     observed_agreement,
-    with_interval,
 )
 from unmask.stats import Interval, NotEnoughData
 
@@ -19,7 +18,7 @@ FLEISS = (
     (7, 7, 0, 0, 0), (3, 2, 6, 3, 0), (2, 5, 3, 2, 2), (6, 5, 2, 1, 0), (0, 2, 2, 3, 7),
 )  # fmt: skip
 """Ten items, fourteen raters, counts of five categories; kappa is 0.210."""
-_ = None
+_: int | None = None
 KRIPPENDORFF = tuple(zip(
     (1, 2, 3, 3, 2, 1, 4, 1, 2, _, _, _),
     (1, 2, 3, 3, 2, 2, 4, 1, 2, 5, _, 3),
@@ -95,13 +94,25 @@ def test_raters_must_have_rated_the_same_items() -> None:
 
 def test_interval_holds_its_estimate_and_is_the_same_for_a_seed() -> None:
     """Items are resampled by a seed."""
-    found = with_interval(fleiss_kappa, fleiss_ratings(), 1)
+    found = agreement_of([[float(one) for one in row] for row in fleiss_ratings()], seed=1)
 
-    assert isinstance(found, Interval)
-    assert found.low <= found.estimate <= found.high
-    assert found == with_interval(fleiss_kappa, fleiss_ratings(), 1)
+    assert isinstance(found.kappa.interval, Interval)
+    assert found.kappa.interval.low < found.kappa.interval.estimate < found.kappa.interval.high
+    assert found == agreement_of([[float(one) for one in row] for row in fleiss_ratings()], seed=1)
+    assert found.items == 10
 
 
 def test_few_items_have_no_interval() -> None:
-    """Nine items tell little of others."""
-    assert isinstance(with_interval(fleiss_kappa, fleiss_ratings()[:9], 1), NotEnoughData)
+    """Nine items tell little of others, though the coefficients have values."""
+    found = agreement_of([[float(one) for one in row] for row in fleiss_ratings()[:9]], seed=1)
+
+    assert isinstance(found.kappa.value, float)
+    assert isinstance(found.kappa.interval, NotEnoughData)
+
+
+def test_one_item_that_differs_has_no_interval_for_kappa() -> None:
+    """A third of the draws would not have it, and their kappas have no value."""
+    found = agreement_of([[1.0, 1.0]] * 19 + [[0.0, 1.0]], seed=1)
+
+    assert isinstance(found.kappa.interval, NotEnoughData)
+    assert isinstance(found.ac1.interval, Interval)

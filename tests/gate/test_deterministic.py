@@ -231,7 +231,9 @@ def test_half_a_conversation_is_unscored() -> None:
 
 @given(
     st.text(max_size=300)
-    | st.lists(st.sampled_from("Velka Miven 벨카는 not home is I sealed . , ?".split())).map(" ".join)
+    | st.lists(st.sampled_from(["Velka", "Miven", "벨카는", "not", "home", "is", "I", "sealed", ".", ",", "?"])).map(
+        " ".join
+    )
 )
 def test_any_answer_has_marks_in_range(text: str) -> None:
     """Whatever a model writes, scoring ends with marks between 0 and 1."""

@@ -22,7 +22,7 @@ from unmask.gate.judges.opening import open_judge
 from unmask.gate.judges.panel import Panel
 from unmask.gate.judges.settings import MOST_VOTES, PanelSettings, read_panel
 from unmask.gate.judges.vote_file import VoteFile
-from unmask.gate.known_wrong import Outcome, trials_of, tried_by_code, tried_by_judges
+from unmask.gate.known_wrong import Outcome, known_wrong_counts, trials_of, tried_by_code, tried_by_judges
 from unmask.gate.patience import Trying
 from unmask.gate.reading.phrases import load_phrases
 from unmask.gate.scenario import Suite
@@ -108,16 +108,8 @@ async def _tried(
 
 
 def _keep(folder: RunFolder, outcomes: Sequence[Outcome]) -> None:
-    records = [
-        {
-            "by": outcome.by,
-            "metric": outcome.metric.value,
-            "caught": outcome.discrimination.caught,
-            "of": outcome.discrimination.wrong,
-        }
-        for outcome in outcomes
-    ]
-    folder.write_text(KNOWN_WRONG, orjson.dumps(records, option=orjson.OPT_INDENT_2).decode() + "\n")
+    by = {name: known_wrong_counts(one for one in outcomes if one.by == name) for name in ("code", "judges")}
+    folder.write_text(KNOWN_WRONG, orjson.dumps(by, option=orjson.OPT_INDENT_2).decode() + "\n")
 
 
 def suite_of_run(folder: RunFolder, name: str | None, named: Callable[[str], Suite] = suite_named) -> Suite:

@@ -9,7 +9,7 @@ is 1.
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias, TypeVar
@@ -20,12 +20,16 @@ from unmask.stats import Floats, Interval, IntervalResult, NotEnoughData
 
 Rating = TypeVar("Rating", bound=Hashable)
 Ratings: TypeAlias = Sequence[Sequence[Rating | None]]
+Patterns: TypeAlias = Mapping[tuple[Rating, ...], float]
+"""How many items have which ratings, in any order of raters: few, however many items there are."""
 Coefficient: TypeAlias = "float | NotEnoughData"
 
 MIN_ITEMS = 10
 """Below this many items resampling them tells little of others."""
 RESAMPLES = 1000
 _MOST_UNDEFINED = 0.05
+_ALL_SAME = "all ratings are the same"
+_NO_PAIRS = NotEnoughData(n=0, reason="no item has two ratings")
 
 
 class Level(StrEnum):
@@ -62,18 +66,14 @@ class Agreement:
 
 def agreement_of(ratings: Ratings[float], seed: int, level: Level = Level.ORDINAL) -> Agreement:
     """Return the coefficients of ratings with 95 % intervals, items resampled."""
-    rated = [row for row in ratings if sum(one is not None for one in row) > 1]
+    patterns = _patterns(ratings)
     return Agreement(
-        items=len(rated),
-        observed=observed_agreement(rated),
-        kappa=_figure(fleiss_kappa, rated, seed),
-        ac1=_figure(gwet_ac1, rated, seed),
-        alpha=_figure(lambda rows: krippendorff_alpha(rows, level), rated, seed),
+        items=int(sum(_pairs(patterns).values())),
+        observed=observed_agreement(ratings),
+        kappa=_figure(_fleiss, patterns, seed),
+        ac1=_figure(_gwet, patterns, seed),
+        alpha=_figure(lambda drawn: _krippendorff(drawn, level), patterns, seed),
     )
-
-
-def _figure(coefficient: Callable[[Ratings[float]], Coefficient], ratings: Ratings[float], seed: int) -> Figure:
-    return Figure(value=coefficient(ratings), interval=with_interval(coefficient, ratings, seed))
 
 
 def cohen_kappa(first: Sequence[Rating], second: Sequence[Rating]) -> Coefficient:
@@ -94,13 +94,7 @@ def fleiss_kappa(ratings: Ratings[Rating]) -> Coefficient:
 
     Observed agreement is the mean over items of the share of agreeing pairs, chance that of all ratings pooled.
     """
-    rows = _rows(ratings)
-    if not rows:
-        return _no_pairs(ratings)
-    pooled: Counter[Rating] = Counter(one for row in rows for one in row)
-    total = sum(pooled.values())
-    chance = sum((count / total) ** 2 for count in pooled.values())
-    return _beyond(_mean_agreement(rows), chance, len(rows))
+    return _fleiss(_patterns(ratings))
 
 
 def gwet_ac1(ratings: Ratings[Rating], categories: int | None = None) -> Coefficient:
@@ -110,99 +104,118 @@ def gwet_ac1(ratings: Ratings[Rating], categories: int | None = None) -> Coeffic
         ratings: items of ratings.
         categories: how many there are, where some may not have been used; at least 2.
     """
-    rows = _rows(ratings)
-    if not rows:
-        return _no_pairs(ratings)
-    everything = [[one for one in row if one is not None] for row in ratings]
-    kept = [row for row in everything if row]
-    shares: dict[Rating, float] = {}
-    for row in kept:
-        for one in row:
-            shares[one] = shares.get(one, 0.0) + 1 / len(row)
-    q = max(categories or 0, len(shares), 2)
-    means = [share / len(kept) for share in shares.values()]
-    chance = sum(mean * (1 - mean) for mean in means) / (q - 1)
-    return _beyond(_mean_agreement(rows), chance, len(rows))
+    return _gwet(_patterns(ratings), categories)
 
 
 def krippendorff_alpha(ratings: Ratings[float], level: Level) -> Coefficient:
     """Return Krippendorff's alpha (Content Analysis, 2004, chapter 11); ratings may be missing."""
-    rows = _rows(ratings)
-    if not rows:
-        return _no_pairs(ratings)
-    values = sorted({one for row in rows for one in row})
-    place = {value: number for number, value in enumerate(values)}
-    coincidences = np.zeros((len(values), len(values)))
-    for row in rows:
-        counts = np.zeros(len(values))
-        for one in row:
-            counts[place[one]] += 1
-        coincidences += (np.outer(counts, counts) - np.diag(counts)) / (len(row) - 1)
-    margins = coincidences.sum(axis=1)
-    distance = _distance(margins, level)
-    n = margins.sum()
-    expected = (np.outer(margins, margins) * distance).sum() / (n - 1)
-    if expected == 0:
-        return NotEnoughData(n=len(rows), reason="all ratings are the same")
-    return float(1 - (coincidences * distance).sum() / expected)
+    return _krippendorff(_patterns(ratings), level)
 
 
 def observed_agreement(ratings: Ratings[Rating]) -> Coefficient:
     """Return the mean over items of the share of pairs of ratings that are the same."""
-    rows = _rows(ratings)
-    return _mean_agreement(rows) if rows else _no_pairs(ratings)
+    rows = _pairs(_patterns(ratings))
+    return _mean_agreement(rows) if rows else _NO_PAIRS
 
 
-def with_interval(
-    coefficient: Callable[[Ratings[Rating]], Coefficient],
-    ratings: Ratings[Rating],
-    seed: int,
-    *,
-    confidence: float = 0.95,
-    resamples: int = RESAMPLES,
+def _fleiss(patterns: Patterns[Rating]) -> Coefficient:
+    rows = _pairs(patterns)
+    if not rows:
+        return _NO_PAIRS
+    pooled: dict[Rating, float] = {}
+    for row, weight in rows.items():
+        for one in row:
+            pooled[one] = pooled.get(one, 0.0) + weight
+    total = sum(pooled.values())
+    # One category alone is told by its number, as sums of shares may miss 1 by a bit.
+    chance = 1.0 if len(pooled) == 1 else sum((count / total) ** 2 for count in pooled.values())
+    return _beyond(_mean_agreement(rows), chance, int(sum(rows.values())))
+
+
+def _gwet(patterns: Patterns[Rating], categories: int | None = None) -> Coefficient:
+    rows = _pairs(patterns)
+    if not rows:
+        return _NO_PAIRS
+    items = sum(patterns.values())
+    shares: dict[Rating, float] = {}
+    for row, weight in patterns.items():
+        for one in row:
+            shares[one] = shares.get(one, 0.0) + weight / len(row) / items
+    q = max(categories or 0, len(shares), 2)
+    chance = sum(share * (1 - share) for share in shares.values()) / (q - 1)
+    return _beyond(_mean_agreement(rows), 0.0 if len(shares) == 1 else chance, int(sum(rows.values())))
+
+
+def _krippendorff(patterns: Patterns[float], level: Level) -> Coefficient:
+    rows = _pairs(patterns)
+    if not rows:
+        return _NO_PAIRS
+    values = sorted({one for row in rows for one in row})
+    if len(values) == 1:
+        return NotEnoughData(n=int(sum(rows.values())), reason=_ALL_SAME)
+    place = {value: number for number, value in enumerate(values)}
+    coincidences = np.zeros((len(values), len(values)))
+    for row, weight in rows.items():
+        counts = np.bincount([place[one] for one in row], minlength=len(values)).astype(float)
+        coincidences += weight * (np.outer(counts, counts) - np.diag(counts)) / (len(row) - 1)
+    margins = coincidences.sum(axis=1)
+    distance = _distance(margins, level)
+    expected = (np.outer(margins, margins) * distance).sum() / (margins.sum() - 1)
+    return float(1 - (coincidences * distance).sum() / expected)
+
+
+def _figure(coefficient: Callable[[Patterns[float]], Coefficient], patterns: Patterns[float], seed: int) -> Figure:
+    value = coefficient(patterns)
+    interval = value if isinstance(value, NotEnoughData) else _interval(value, coefficient, patterns, seed)
+    return Figure(value=value, interval=interval)
+
+
+def _interval(
+    value: float, coefficient: Callable[[Patterns[float]], Coefficient], patterns: Patterns[float], seed: int
 ) -> IntervalResult:
-    """Return a coefficient with the percentiles of its values when items are drawn anew.
+    """Return the 95 % percentiles of a coefficient's values when items are drawn anew.
 
     Where more than one draw in twenty has no value, as when most have a single rating throughout, percentiles of the
-    others would look surer than they are: `NotEnoughData`. Ratings that all agree have an interval of width zero for
-    AC1, which no resampling can widen, and so get none.
+    others would look surer than they are: `NotEnoughData`. So it is where no draw differs from another.
     """
-    value = coefficient(ratings)
-    if isinstance(value, NotEnoughData):
-        return value
-    if len(ratings) < MIN_ITEMS:
-        return NotEnoughData(n=len(ratings), reason=f"{len(ratings)} items, at least {MIN_ITEMS} needed")
-    rng = np.random.default_rng(seed)
-    drawn = [coefficient([ratings[i] for i in rng.integers(len(ratings), size=len(ratings))]) for _ in range(resamples)]
-    values = [one for one in drawn if not isinstance(one, NotEnoughData)]
-    if len(values) < (1 - _MOST_UNDEFINED) * resamples:
-        return NotEnoughData(n=len(ratings), reason="too few items differ to tell an interval")
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(values, (tail, 1 - tail))
+    n = int(sum(patterns.values()))
+    if n < MIN_ITEMS:
+        return NotEnoughData(n=n, reason=f"{n} items, at least {MIN_ITEMS} needed")
+    rows = list(patterns)
+    shares = np.array([patterns[row] for row in rows]) / n
+    draws = np.random.default_rng(seed).multinomial(n, shares, size=RESAMPLES)
+    found = [coefficient({row: float(count) for row, count in zip(rows, draw, strict=True) if count}) for draw in draws]
+    values = [one for one in found if not isinstance(one, NotEnoughData)]
+    if len(values) < (1 - _MOST_UNDEFINED) * RESAMPLES:
+        return NotEnoughData(n=n, reason="too few items differ to tell an interval")
+    low, high = np.quantile(values, (0.025, 0.975))
     if low == high:
-        return NotEnoughData(n=len(ratings), reason=f"all items alike: {value:.3f}, with no spread to tell an interval")
+        return NotEnoughData(n=n, reason="all items are alike, so resampling shows no spread")
     return Interval(estimate=value, low=min(float(low), value), high=max(float(high), value))
 
 
-def _rows(ratings: Ratings[Rating]) -> list[list[Rating]]:
-    """Return the ratings of items that have at least two."""
-    rows = [[one for one in row if one is not None] for row in ratings]
-    return [row for row in rows if len(row) > 1]
+def _patterns(ratings: Ratings[Rating]) -> Patterns[Rating]:
+    """Count items by their ratings; those without any are left out."""
+    rows = (tuple(sorted((one for one in row if one is not None), key=repr)) for row in ratings)
+    return {row: float(count) for row, count in Counter(rows).items() if row}
 
 
-def _mean_agreement(rows: Sequence[Sequence[Rating]]) -> float:
-    shares = [sum(count * (count - 1) for count in Counter(row).values()) / (len(row) * (len(row) - 1)) for row in rows]
-    return sum(shares) / len(shares)
+def _pairs(patterns: Patterns[Rating]) -> Patterns[Rating]:
+    return {row: weight for row, weight in patterns.items() if len(row) > 1}
+
+
+def _mean_agreement(rows: Patterns[Rating]) -> float:
+    agreeing = sum(
+        weight * sum(count * (count - 1) for count in Counter(row).values()) / (len(row) * (len(row) - 1))
+        for row, weight in rows.items()
+    )
+    return agreeing / sum(rows.values())
 
 
 def _beyond(observed: float, chance: float, n: int) -> Coefficient:
     if chance >= 1:
-        return NotEnoughData(n=n, reason="all ratings are the same")
+        return NotEnoughData(n=n, reason=_ALL_SAME)
     return (observed - chance) / (1 - chance)
-
-
-def _no_pairs(ratings: Ratings[Rating]) -> NotEnoughData:
-    return NotEnoughData(n=len(ratings), reason="no item has two ratings")
 
 
 def _distance(margins: Floats, level: Level) -> Floats:

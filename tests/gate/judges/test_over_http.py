@@ -84,9 +84,9 @@ async def test_requests_are_what_the_apis_take(api: Api, path: str, header: tupl
 @pytest.mark.parametrize("api", APIS)
 async def test_busy_servers_are_tried_again_when_they_say(api: Api) -> None:
     """429 and 5xx are faults of the infrastructure, with when to come back."""
-    with serving(lambda _: Answered(status=429, headers=(("retry-after", "7"),))) as server:
-        with pytest.raises(FaultError) as caught:
-            await asked(server.url, api)
+    answered = Answered(status=429, headers=(("retry-after", "7"),))
+    with serving(lambda _: answered) as server, pytest.raises(FaultError) as caught:
+        await asked(server.url, api)
 
     assert (caught.value.may_retry, caught.value.after_s) == (True, 7.0)
 
