@@ -92,6 +92,8 @@ def test_further_facts_do_not_thin_out_an_error() -> None:
     [
         ("It is not Tulven. I live in Miven.", 1.0, 0.0),
         ("No, I live in Miven, not in Tulven.", 1.0, 0.0),
+        ("Some say Tulven is my home, but that is not true. I live in Miven.", 1.0, 0.0),
+        ("Some say Miven is my home.", 0.0, 0.0),
         ("I live in Miven.", 0.0, 0.0),
         ("No.", 0.0, 0.0),
         ("Yes.", 0.0, 1.0),
@@ -126,7 +128,7 @@ def test_what_nobody_knows_is_to_be_admitted(text: str, language: str, precision
 
 
 def test_admitting_and_claiming_all_the_same_is_no_admission() -> None:
-    """ "I do not know, but it is Doran" knows."""
+    """Whoever does not know, but says that it is Doran, claims to know."""
     assert values(WHO, "I know nothing of my rival. My rival is Doran.", UNKNOWN) == (0.0, 1.0)
 
 

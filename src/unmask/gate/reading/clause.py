@@ -67,6 +67,9 @@ def read_clause(setting: Setting, asked: Asked, clause: Clause) -> ClauseReading
         said += [one for one in frame.by_cue(subject, name, plainness) if (one.slot, one.text) not in used]
     if not said:
         said = list(frame.by_mention(subject, asked.slots, elliptic=not cued and is_bare and asked.is_plain))
+    if words.reports.search(clause.text):
+        # What others say is not what the answer says.
+        said = []
     return ClauseReading(said=tuple(said), subject=subject, slots=slots or clause.slots, negated=negated)
 
 

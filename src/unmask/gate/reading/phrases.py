@@ -33,6 +33,7 @@ class LanguagePhrases(BaseModel):
     denials: list[str]
     affirmations: list[str]
     admissions: list[str]
+    reports: list[str]
     past: list[str]
     present: list[str]
     no_longer: list[str]
@@ -96,6 +97,7 @@ class Words:
     denials: re.Pattern[str]
     affirmations: re.Pattern[str]
     admissions: re.Pattern[str]
+    reports: re.Pattern[str]
     past: re.Pattern[str]
     present: re.Pattern[str]
     no_longer: re.Pattern[str]
@@ -155,7 +157,7 @@ def _words(language: str, document: _Document) -> Words:
     words = document.languages[language]
     found = {
         name: phrase_pattern(getattr(words, name), language)
-        for name in ("negations", "denials", "affirmations", "admissions", "past", "present", "no_longer")
+        for name in ("negations", "denials", "affirmations", "admissions", "reports", "past", "present", "no_longer")
     }
     starts = {
         name: _word_starts(getattr(words, name), language) for name in ("first_person", "second_person", "third_person")
