@@ -389,7 +389,7 @@ async def test_model_that_changes() -> None:
     other = b"".join(answer("3")).replace(b'"model": "m"', b'"model": "m-2"')
     async with remote(streaming(*answer("2")), streaming(other), streaming(*answer("4"))) as far:
         await far.backend.generate(make_request())
-        with pytest.raises(UpstreamChangedError, match="'m-2', allowed: m. .*answers_as"):
+        with pytest.raises(UpstreamChangedError, match=r"'m-2', allowed: m\. .*answers_as"):
             await texts(far.backend, make_request())
 
         assert (await far.backend.generate(make_request())).text == "4"
