@@ -14,7 +14,7 @@ from unmask.gate.score import Mark, Metric, Scored, Vote
 from unmask.testing.gate_answers import make_answer, make_binding, make_context, make_key, make_system
 from unmask.types import Message, Role
 
-TEXT = st.text(st.characters(exclude_categories=("Cs",)))
+TEXT = st.text(st.characters(codec="utf-8"))
 SECONDS = st.floats(min_value=0, max_value=1e6)
 MESSAGES = st.builds(Message, role=st.sampled_from(Role), content=TEXT)
 TURNS = st.builds(

@@ -5,8 +5,9 @@ from collections import Counter
 import pytest
 
 from unmask.cards import SLOTS, Fact, parse_facts, render_cards
-from unmask.gate.generated import PERSONS, SCENARIOS_PER_CLUSTER, SHARES, generated_suite
+from unmask.gate.generated import SCENARIOS_PER_CLUSTER, SHARES, generated_suite
 from unmask.gate.generated_asking import Ask
+from unmask.gate.generated_world import PERSONS
 from unmask.gate.scenario import (
     AdmitsUnknown,
     CorrectsClaim,

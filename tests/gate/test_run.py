@@ -78,7 +78,7 @@ async def test_both_systems_get_the_same_prompts(folder: RunFolder) -> None:
     model, against, retriever = FakeBackend("x"), FakeBackend("x"), FixedRetriever()
     await ask(make_run(model, against, retriever=retriever), folder)
 
-    def prompts(backend: FakeBackend) -> list[object]:
+    def prompts(backend: FakeBackend) -> list[tuple[str, int]]:
         return sorted((str(request.messages), request.sampling.seed) for request in backend.requests)
 
     assert prompts(model) == prompts(against)
