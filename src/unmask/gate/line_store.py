@@ -63,9 +63,14 @@ class LineStore:
         """Return the whole lines of a line file in the order they were appended; none where there is none."""
         whole = self._read(f"{self._root}/{name}") or b""
         found = list(whole[: whole.rfind(b"\n") + 1].splitlines())
-        for part in self._part_paths(name):
-            data = self._read(part)
-            found += (data or b"").splitlines()
+        parts = self._part_paths(name)
+        try:
+            # At once, many at a time: a run in an object store has thousands.
+            contents = self._files.cat(parts) if parts else {}
+        except OSError as error:
+            raise self._cannot("read", name, error) from error
+        for part in parts:
+            found += contents[part].splitlines()
         return tuple(found)
 
     def append(self, name: str, lines: Iterable[bytes]) -> None:
