@@ -1,6 +1,8 @@
 """Where a gate run's facts come from."""
 
-from unmask.gate.retrieval import NaiveRetrieval, TypedRetrieval
+import pytest
+
+from unmask.gate.retrieval import NaiveRetrieval, TypedRetrieval, together
 from unmask.gate.retriever import blinded
 from unmask.gate.suite_named import suite_named
 from unmask.knowledge.context import Context, Form, Reason
@@ -24,7 +26,7 @@ def test_typed_retrieval_finds_facts_without_being_told_which() -> None:
 
 
 def test_a_follow_up_knows_what_it_follows() -> None:
-    """*Their role* is that of whom the answer before was about; facts of earlier turns are told again when needed."""
+    """*Their role* is that of whom the answer before was about; what was told then is still on the card."""
     *_, talk = small_scenarios()
     retrieval, world = TypedRetrieval(Form.CARDS), small_world()
     first = retrieval.context(world, blinded(talk), 0, ())
@@ -32,8 +34,32 @@ def test_a_follow_up_knows_what_it_follows() -> None:
 
     assert "jungwoo.ally" in facts(first)
     assert "kaelis.role" in facts(second)
-    assert all(fact.reason is not Reason.CARRIED for fact in second.facts)
     assert "healer" in second.text
+    assert {fact.id for fact in second.facts if fact.reason is Reason.CARRIED} >= {"jungwoo.ally", "jungwoo.persona"}
+    assert second.text.count("# Jungwoo") == 1
+    assert second.text.splitlines()[: len(first.text.splitlines())] == first.text.splitlines()
+
+
+def test_a_long_conversation_forgets_its_beginning() -> None:
+    """What no longer fits into the budget is dropped, oldest first, and told again when it is needed again."""
+    *_, talk = small_scenarios()
+    world = small_world()
+    first = TypedRetrieval(Form.CARDS).context(world, blinded(talk), 0, ())
+    # Just room for one turn's facts: those of the turn before the last are gone.
+    narrow = TypedRetrieval(Form.CARDS, Retrieval(budget=first.tokens))
+    again = narrow.context(world, blinded(talk), 0, tuple(make_turn_response(context=first) for _ in range(2)))
+
+    assert facts(again) == facts(first)
+    assert again.text == first.text
+
+
+@pytest.mark.parametrize("form", list(Form))
+def test_facts_told_twice_are_written_once(form: Form) -> None:
+    """In every form a fact that two turns bring stands once."""
+    home, *_ = small_scenarios()
+    context = TypedRetrieval(form).context(small_world(), blinded(home), 0, ())
+
+    assert together(small_world(), [context], context).text == context.text
 
 
 def test_naive_triples_hold_what_is_needed_among_the_rest() -> None:
