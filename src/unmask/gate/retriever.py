@@ -26,7 +26,7 @@ class Retriever(Protocol):
     def context(self, world: World, scenario: Scenario, turn: int, earlier: Sequence[TurnResponse]) -> Context:
         """Return the facts for a turn.
 
-        The prompt has them alone: those of earlier turns are not in it, though what was said then is.
+        The prompt has them alone: those of earlier turns are in it only if they are among these.
 
         Args:
             world: what there is to know.
