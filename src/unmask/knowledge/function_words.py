@@ -13,9 +13,7 @@ FUNCTION_WORDS = _words(
     "누구 누가 무엇 뭐 뭘 무슨 어디 언제 왜 어떤 어느 어떻게 몇 그 이 저"
 )
 SPEAKER = _words("you your yours yourself 당신 너 네 니 넌 널 네게 너희 자네 그대 댁 귀하")
-PERSON = _words(
-    "he him his she her hers they them their theirs 그 그녀 그들 그분 그이 걔 쟤 이분 저분 그자 그사람"
-)
+PERSON = _words("he him his she her hers they them their theirs 그 그녀 그들 그분 그이 걔 쟤 이분 저분 그자 그사람")
 THING = _words("it its there 거기 그곳 그것 그건 그게 거긴 여기 이곳 저기 저곳")
 CONJUNCTIONS = _words("and or nor but while whereas also plus 그리고 또 또는 및 그런데 하지만")
 JOINING_TAILS = ("와", "과", "랑", "이랑", "하고", "이나", "나", "고", "이고", "며", "이며", "지만")

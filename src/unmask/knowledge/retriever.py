@@ -114,9 +114,7 @@ class Retriever:
         wanted = list(self._wanted(ask, question, walked, scores))
         return self._context(ask, walked, _first_of_each(wanted))
 
-    def _wanted(
-        self, ask: Ask, question: Question, walked: Walked, scores: dict[str, float]
-    ) -> Iterable[Wanted]:
+    def _wanted(self, ask: Ask, question: Question, walked: Walked, scores: dict[str, float]) -> Iterable[Wanted]:
         """Yield facts in rank order; one may come more than once, and the first reason counts."""
         pinned = (ask.speaker, *walked.linked) if self._settings.pin_linked else (ask.speaker,)
         for statement in self._pinned(pinned, ask.speaker):
@@ -140,9 +138,7 @@ class Retriever:
                 yield from self._graph.values(entity, PERSONA)
             yield from self._graph.identity(entity)
 
-    def _corrections(
-        self, ask: Ask, question: Question, walked: Walked
-    ) -> tuple[Statement | Misconception, ...]:
+    def _corrections(self, ask: Ask, question: Question, walked: Walked) -> tuple[Statement | Misconception, ...]:
         named = {one.entity for mention in question.mentions for one in mention.candidates}
         subjects = {*walked.linked, *walked.ends}
         if not named or not question.paths:

@@ -68,10 +68,7 @@ class Similar:
             return None
         entities = dict.fromkeys(near) | {n: None for entity in near for n in sorted(self._graph.neighbours(entity))}
         return tuple(
-            statement.id
-            for entity in entities
-            for statement in self._graph.of(entity)
-            if statement.validity.is_current
+            statement.id for entity in entities for statement in self._graph.of(entity) if statement.validity.is_current
         )
 
     def _by_vector(self, question: str, among: Collection[str] | None) -> list[str]:

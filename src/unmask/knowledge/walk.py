@@ -161,12 +161,7 @@ class Walk:
 
     def _inverse(self, values: Sequence[str], hop: Sequence[str]) -> list[Statement]:
         """Return the statements on a slot whose value is one of these entities."""
-        found = [
-            statement
-            for value in values
-            for statement in self._graph.leading_to(value)
-            if statement.slot in hop
-        ]
+        found = [statement for value in values for statement in self._graph.leading_to(value) if statement.slot in hop]
         current = [statement for statement in found if statement.validity.is_current]
         return (found if self._question.past or not current else current)[:MOST_INVERSE]
 

@@ -31,7 +31,9 @@ def make_entity(id_: str, type_: str, en: str, ko: str, /, **aliases: str) -> En
     return Entity(id=id_, type=type_, names={"en": en, "ko": ko}, aliases=phrases, origin=NOWHERE)
 
 
-def make_statement(subject: str, slot: str, value: str, *, since: str | None = None, until: str | None = None) -> Statement:
+def make_statement(
+    subject: str, slot: str, value: str, *, since: str | None = None, until: str | None = None
+) -> Statement:
     """Return a statement whose id is ``subject.slot``, with the value where it does not hold now."""
     id_ = f"{subject}.{slot}" if until is None else f"{subject}.{slot}.{value}"
     validity = Validity(since=since, until=until)
