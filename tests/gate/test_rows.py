@@ -253,7 +253,7 @@ def test_percentile_takes_one_answer_a_scenario() -> None:
 
 
 def test_percentile_is_bound_by_order_statistics() -> None:
-    """As `percentile_interval` has it; answers that never came are slowest for the upper end, quickest for the lower."""
+    """As `percentile_interval` has it; answers that never came are slowest for the upper end."""
     values = [float(n) for n in range(1, 101)]
     expected = percentile_interval(values, 0.95)
     assert isinstance(expected, Interval)

@@ -66,9 +66,9 @@ def needed_for_rate(rate: float, threshold: float, confidence: float, power: flo
 def needed_for_mean(values: Floats, threshold: float, confidence: float, power: float = POWER) -> int | None:
     """Return about how many clusters like these have a betting interval whose lower end is above ``threshold``.
 
-    Each stake grows by a mean and a spread a cluster that are read off ``values``, shape (n,); enough clusters are there
-    when what one of them has grown to with probability ``power``, shared among all, reaches the target. ``None`` where
-    the mean is not above the threshold, or it would need more than `MOST_UNITS`.
+    Each stake grows by a mean and a spread a cluster that are read off ``values``, shape (n,). There are enough
+    clusters when what one stake has grown to with probability ``power``, shared among all, reaches the target. ``None``
+    where the mean is not above the threshold, or it would need more than `MOST_UNITS`.
     """
     if not len(values) or float(values.mean()) <= threshold:
         return None
