@@ -48,6 +48,14 @@ def test_each_run_of_a_system_is_a_look(log: LookLog) -> None:
     assert [entry.run for entry in log.read().entries] == ["a", "b", "c"]
 
 
+def test_a_folder_filled_anew_is_another_look(log: LookLog) -> None:
+    """Though the run in it has the name of the one before."""
+    looked(log, run_named("a"))
+
+    assert looked(log, run_named("a", started="2026-12-02T00:00:00+00:00")) == 1
+    assert looked(log, run_named("a")) == 0
+
+
 def test_other_systems_and_families_are_counted_apart(log: LookLog) -> None:
     """A system is its weights, policy, mode and settings, however it is named and wherever it runs."""
     looked(log, run_named("a"))
@@ -130,7 +138,7 @@ def test_an_exploratory_look_decides_nothing_and_counts(log: LookLog) -> None:
 
     assert report.look.exploratory
     assert looked(log, run_named("c")) == 2
-    assert log.read().passed("b", "a" * 64) is None
+    assert log.read().passed(run_named("b").binding, "a" * 64) is None
 
 
 def test_only_a_deciding_pass_under_the_policy_counts(log: LookLog) -> None:
@@ -139,10 +147,11 @@ def test_only_a_deciding_pass_under_the_policy_counts(log: LookLog) -> None:
     log.record(make_scored_run(make_rates(100, 100), run="bad"), GATE, NOW)
     looks = log.read()
 
-    assert looks.passed("a", "a" * 64) is not None
-    assert looks.passed("a", "b" * 64) is None
-    assert looks.passed("bad", "a" * 64) is None
-    assert looks.passed("none", "a" * 64) is None
+    assert looks.passed(run_named("a").binding, "a" * 64) is not None
+    assert looks.passed(run_named("a").binding, "b" * 64) is None
+    assert looks.passed(run_named("a", started="another day").binding, "a" * 64) is None
+    assert looks.passed(run_named("bad").binding, "a" * 64) is None
+    assert looks.passed(run_named("none").binding, "a" * 64) is None
 
 
 def test_a_changed_or_removed_line_is_found(log: LookLog) -> None:
@@ -172,4 +181,4 @@ def test_a_new_decision_on_a_run_is_put_on_record(log: LookLog) -> None:
     looks = log.read()
 
     assert [entry.verdict for entry in looks.entries] == [Verdict.PASS, Verdict.FAIL]
-    assert looks.passed("a", "a" * 64) is None
+    assert looks.passed(run_named("a").binding, "a" * 64) is None
