@@ -82,7 +82,7 @@ async def _asked(
             suite=suite,
             seeds=tuple(range(args.seeds)),
             endpoints=systems.endpoints,
-            retriever=retriever_for(args, is_embedded=all(one.url is None for one in named)),
+            retriever=retriever_for(args.retrieval, args.form, is_embedded=all(one.url is None for one in named)),
             way=way,
             limit=args.limit,
         )

@@ -6,9 +6,11 @@ from unmask.cli.arguments import add_json, number, whole
 from unmask.cli.gate_exits import add_gate_action
 from unmask.types import Mode
 
+SUITES = "a YAML or JSONL file, `example`, `example-ko`, or `generated` or `generated:SEED`"
 MODES = {"diffusion": Mode.DIFFUSION, "ar": Mode.AUTOREGRESSIVE}
 KINDS = ("openai", "unmask")
 RETRIEVALS = ("typed", "naive")
+FORMS = ("cards", "triples", "prose")
 
 
 def add_generate(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -25,7 +27,7 @@ def add_generate(actions: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 def add_asking(parser: argparse.ArgumentParser) -> None:
     """Add what says which systems are asked what, and how; also for whatever asks and goes on to score."""
-    parser.add_argument("suite", metavar="SUITE", help="a YAML or JSONL file, or `generated` or `generated:SEED`")
+    parser.add_argument("suite", metavar="SUITE", help=SUITES)
     parser.add_argument(
         "--model",
         required=True,
@@ -51,6 +53,9 @@ def add_asking(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-tokens", type=whole(1), metavar="N", help="most tokens of an answer")
     parser.add_argument(
         "--retrieval", choices=RETRIEVALS, default="typed", help="where facts come from (default typed)"
+    )
+    parser.add_argument(
+        "--form", choices=FORMS, help="how facts are written (default cards, or prose where a server is asked)"
     )
     parser.add_argument("--limit", type=whole(1), metavar="N", help="ask the first N scenarios only")
     parser.add_argument("--out", metavar="FOLDER|URL", help="where answers go (default runs/gate-SUITE-MODEL)")

@@ -1,7 +1,6 @@
 """A suite by what a command calls it: a file, or one that is made up on the spot."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 from unmask.gate.errors import SuiteError
@@ -10,21 +9,24 @@ from unmask.gate.scenario import Suite
 from unmask.gate.suite_files import read_suite, suite_text
 from unmask.gate.world_files import write_world
 
+SHIPPED = Path(__file__).parent / "suites"
+SHIPPED_SUITES = ("example", "example-ko")
 _GENERATED = re.compile(r"generated(?::(\d{1,18}))?")
 
 
-def suite_named(name: str, named: Callable[[str], Path | None] = lambda _: None) -> Suite:
+def suite_named(name: str) -> Suite:
     """Return a suite.
 
     Args:
-        name: a file, or ``generated`` or ``generated:SEED`` for `generated_suite`.
-        named: where worlds that have a name instead of a folder are.
+        name: a file; or the name of one in the package; or ``generated`` or ``generated:SEED`` for `generated_suite`.
 
     Raises:
         SuiteError: the file cannot be read or does not fit its worlds.
     """
     made = _GENERATED.fullmatch(name)
-    return read_suite(Path(name), named=named) if made is None else generated_suite(int(made[1] or 0))
+    if made is not None:
+        return generated_suite(int(made[1] or 0))
+    return read_suite(SHIPPED / f"{name}.yaml" if name in SHIPPED_SUITES else Path(name))
 
 
 def write_suite(suite: Suite, path: Path) -> None:
