@@ -83,13 +83,15 @@ class RunFolder:
     def responses(self) -> tuple[Response, ...]:
         """Return an answer for every key asked, in the order they were finished.
 
-        A fault gives way to whatever came after it; what is there twice alike, as a copied folder may have it, counts
-        once.
+        A fault gives way to an answer, and to a later fault; what is there twice alike, as a copied folder may have
+        it, counts once.
         """
         found: dict[ResponseKey, Response] = {}
         for number, response in self._records(RESPONSES, read_response):
             earlier = found.get(response.key)
-            if earlier is not None and earlier.fault is None and earlier != response:
+            if earlier is not None and earlier.fault is None:
+                if response.fault is not None or response == earlier:
+                    continue
                 raise RunFolderError(
                     f"line {number} of {self.url}/{RESPONSES} answers {_words(response.key)} again, otherwise"
                 )
