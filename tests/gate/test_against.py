@@ -1,5 +1,6 @@
 """Behaviour of `unmask.gate.against` and `decide` with two systems."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
@@ -14,7 +15,7 @@ from unmask.gate.verdict import Look, Paired, Verdict
 from unmask.testing.gates import make_clusters, make_gate, make_rates, make_row, make_scored, make_scored_run
 
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
-Values = list[list[float | None]]
+Values = Sequence[Sequence[float | None]]
 HALLUCINATION = make_row(metric=Metric.HALLUCINATION, bound=Bound.AT_MOST, threshold=0.05, margin=0.05)
 
 

@@ -130,18 +130,21 @@ def test_too_many_unscored_decide_nothing() -> None:
 
 
 def test_answers_that_never_came_are_unscored() -> None:
-    """A seed that is missing for a scenario, and a scenario that the infrastructure failed each time."""
+    """A seed of a scenario, or all; but not of a kind that is known to be without the metric."""
     scored = (
         make_scored("a", 1.0, seed=0),
         make_scored("b", 1.0, seed=0),
         make_scored("b", 1.0, seed=1),
         make_scored("c", None, seed=0, marks=()),
         make_scored("d", None, seed=0, marks=(), kind=ScenarioKind.TRAP),
+        make_scored("e", 1.0, seed=0, kind=ScenarioKind.TRAP, metric=Metric.PERSONA),
+        make_scored("f", None, seed=0, marks=(), kind=ScenarioKind.DEEP_LORE),
     )
     cells = cells_of(make_row(), scored, SystemLabel.MODEL, (0, 1))
 
     assert [(cell.scenario, cell.seed, cell.value) for cell in cells] == [
         ("a", 0, 1.0), ("a", 1, None), ("b", 0, 1.0), ("b", 1, 1.0), ("c", 0, None), ("c", 1, None),
+        ("f", 0, None), ("f", 1, None),
     ]  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry
 
 from unmask.backend import Backend, Event, Generation, ModelInfo, ModelLoad, Request
 from unmask.control.asked import Asked
-from unmask.control.attempt import LATER
+from unmask.control.attempt import LATER, AttemptReason
 from unmask.control.budget import BudgetSource
 from unmask.control.controller import Controller
 from unmask.control.parts import ControlParts
@@ -74,8 +74,11 @@ class GovernedBackend:
         steps = None if request.budget is None else request.budget.max_steps
         admitted = self._controller.admit(request, Asked(max_steps=steps), model)
         first = await self._backend.generate(admitted.request)
-        answered = await self._controller.conclude(admitted, first, self._backend.generate)
+        answered = await self._controller.conclude(admitted, first, self._further)
         return answered.generation
+
+    async def _further(self, request: Request, reason: AttemptReason) -> Generation:  # noqa: ARG002 - nobody books it
+        return await self._backend.generate(request)
 
     def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         """Stream without the policy, which gate runs do not."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from unmask.stats.intervals import Floats, Interval, IntervalResult, NotEnoughData, Values, check_confidence, floats
 
-SPREADS: Floats = 2.0 ** -np.arange(1, 9)
+SPREADS: Floats = np.exp2(-np.arange(1.0, 9.0))
 """Standard deviations that stakes are made for: from the largest that values in [0, 1] can have down to 1/256."""
 MOST_STAKED = 0.999
 """Largest share of the capital that may be lost at once, so that no bettor is ever out of the game."""
