@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from html.parser import HTMLParser
+from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, fromstring
 
 import orjson
@@ -30,6 +30,9 @@ from unmask.testing.gates import (
     make_scored,
     make_scored_run,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
 NASTY = "<script>alert(1)</script>\x07 | **굵게** & 'x' \"y\""
