@@ -14,6 +14,7 @@ from unmask.gate.codec import response_line
 from unmask.gate.errors import ForeignRunError, RunFolderError
 from unmask.gate.scenario import ScenarioKind
 from unmask.gate.score import Mark, Metric, Scored
+from unmask.policy.disk import SystemDisk
 from unmask.testing.gate_answers import make_answer, make_binding, make_key, make_system
 
 BUCKET = "runs"
@@ -178,6 +179,43 @@ def test_a_store_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
     with pytest.raises(RunFolderError, match=r"cannot write .*file/run"):
         RunFolder(str(tmp_path / "file" / "run")).append_responses([make_answer()])
+
+
+class FullDisk(SystemDisk):
+    """A disk with room for so many bytes, written a few at a time."""
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+
+    def write(self, handle: int, content: bytes) -> int:
+        """Write a few bytes as long as there is room."""
+        some = content[: min(100, self._room)]
+        if not some:
+            raise OSError(28, "No space left on device")
+        self._room -= len(some)
+        return super().write(handle, some)
+
+
+def test_a_full_disk_leaves_whole_lines(tmp_path: Path) -> None:
+    """An answer that did not fit is told and not there; those before it are."""
+    folder = RunFolder(str(tmp_path), FullDisk(len(response_line(make_answer("a"))) + 150))
+    folder.append_responses([make_answer("a")])
+
+    with pytest.raises(RunFolderError, match="No space left"):
+        folder.append_responses([make_answer("b")])
+    assert (tmp_path / RESPONSES).read_bytes() == response_line(make_answer("a"))
+
+
+def test_two_processes_do_not_ask_one_run(tmp_path: Path) -> None:
+    """The second is refused; when the first is done it may."""
+    with (
+        RunFolder(str(tmp_path)).alone(),
+        pytest.raises(RunFolderError, match="another process"),
+        RunFolder(str(tmp_path)).alone(),
+    ):
+        pass
+    with RunFolder(str(tmp_path)).alone():
+        pass
 
 
 @pytest.mark.parametrize("url", ["nowhere://x/y", "http2+what://x"])

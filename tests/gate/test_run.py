@@ -294,3 +294,14 @@ def test_settings_tell_ways_apart() -> None:
 
     assert len(settings) == 5
     assert Way(steps=3).settings(Mode.AUTOREGRESSIVE) == Way().settings(Mode.AUTOREGRESSIVE)
+
+
+async def test_a_run_goes_on_where_files_cannot_be_appended_to() -> None:
+    """In an object store each answer is an object, and going on asks what has none."""
+    url = "memory://gate-run-that-goes-on/run"
+    await ask(make_run(FakeBackend("x"), limit=2), RunFolder(url))
+    backend = FakeBackend("y")
+    asked = await ask(make_run(backend), RunFolder(url))
+
+    assert asked.answered == 6
+    assert {request.messages[1].content for request in backend.requests} == {"Who is your ally?"}
