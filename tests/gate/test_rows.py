@@ -173,6 +173,21 @@ def test_putting_a_mark_right_never_costs_a_verdict(
     assert ORDER.index(after) >= ORDER.index(before)
 
 
+@pytest.mark.parametrize(("passes", "fails"), [(190, 10), (60, 4), (40, 40), (150, 1)])
+def test_a_cluster_that_is_no_more_all_or_nothing_lowers_no_end(passes: int, fails: int) -> None:
+    """One answer of a failed cluster is put right, so that betting joins in; and one of a passed cluster is lost."""
+    whole: Clusters = [[1.0, 1.0]] * passes + [[0.0, 0.0]] * fails
+    better: Clusters = [*whole[:-1], [1.0, 0.0]]
+    worse: Clusters = [[1.0, 0.0], *whole[1:]]
+    low, middle, high = (decided(make_row(), make_clusters(each)).interval for each in (worse, whole, better))
+
+    assert low is not None
+    assert middle is not None
+    assert high is not None
+    assert low.low <= middle.low <= high.low
+    assert low.high <= middle.high <= high.high
+
+
 @given(values=clusters, threshold=thresholds, statistic=statistics, at=st.integers(0, 10_000))
 def test_losing_a_mark_never_helps(values: Clusters, threshold: float, statistic: Statistic, at: int) -> None:
     """What cannot be told never turns anything into a PASS."""
