@@ -10,7 +10,7 @@ from unmask.config import Settings
 from unmask.config.durability import Durability
 from unmask.config.keys import settings_keys
 from unmask.config.load import Loaded, Source, load_settings
-from unmask.config.settings import KeyMode
+from unmask.config.settings import KeyMode, PromotionGate
 from unmask.errors import ConfigError
 from unmask.service import Batching
 from unmask.types import Precision
@@ -65,7 +65,7 @@ def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
         "durability": "power",
         "prices": "c",
     }
-    values |= {"keys": "required", "pepper_file": "q", "tiers": ("flex=night",)}
+    values |= {"promotion_gate": "required", "keys": "required", "pepper_file": "q", "tiers": ("flex=night",)}
     values |= {"otlp_endpoint": "http://127.0.0.1:4318", "trace_share": 0.5}
     values |= {"batching": "aligned", "page_reserves": ("a=0.5", "b=0.25")}
     texts = {name: ",".join(value) if isinstance(value, tuple) else str(value) for name, value in values.items()}
@@ -74,6 +74,7 @@ def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
     enums = {
         "precision": Precision.BFLOAT16,
         "durability": Durability.POWER,
+        "promotion_gate": PromotionGate.REQUIRED,
         "keys": KeyMode.REQUIRED,
         "batching": Batching.ALIGNED,
     }

@@ -9,6 +9,7 @@ from unmask.cli.tools import Tools
 
 ACTIONS: Mapping[str, tuple[str, str]] = MappingProxyType({
     "suite": ("unmask.cli.gate_suite", "run_suite"),
+    "run": ("unmask.cli.gate_run", "run_run"),
     "generate": ("unmask.cli.gate_generate", "run_generate"),
     "score": ("unmask.cli.gate_score", "run_score"),
     "decide": ("unmask.cli.gate_decide", "run_decide"),

@@ -17,7 +17,8 @@ from unmask.gate.report_html import report_html
 from unmask.gate.report_json import report_record
 from unmask.gate.report_junit import report_junit
 from unmask.gate.report_markdown import report_markdown
-from unmask.gate.scored_run import read_scored_run
+from unmask.gate.scenario import Suite
+from unmask.gate.scored_run import read_scored_run, with_unasked
 from unmask.gate.verdict import GateReport, Verdict
 
 DECISION = "decision.json"
@@ -25,13 +26,17 @@ DECISION = "decision.json"
 
 def run_decide(args: argparse.Namespace, tools: Tools) -> int:
     """Decide on a scored run."""
-    return decide_folder(RunFolder(args.run), args, tools)
+    folder = RunFolder(args.run)
+    # Here, as what tells suites apart needs worlds.
+    from unmask.cli.gate_score import suite_of_run
+
+    return decide_folder(folder, suite_of_run(folder, args.suite), args, tools)
 
 
-def decide_folder(folder: RunFolder, args: argparse.Namespace, tools: Tools) -> int:
+def decide_folder(folder: RunFolder, suite: Suite, args: argparse.Namespace, tools: Tools) -> int:
     """Decide on a folder's run, write what options ask for, and return the exit code."""
     gate = read_gate(args.gate)
-    run = read_scored_run(folder)
+    run = with_unasked(read_scored_run(folder), suite)
     report = look_log(args).record(run, gate, tools.now(), exploratory=args.exploratory)
     record = report_record(report)
     if not report.look.exploratory:

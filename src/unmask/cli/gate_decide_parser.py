@@ -18,6 +18,9 @@ def add_decide(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "else INCONCLUSIVE. Each run of a system on a suite family is a look, and later looks ask for more.",
     )
     decide.add_argument("run", metavar="RUN", help="folder or URL of a scored run")
+    decide.add_argument(
+        "--suite", metavar="SUITE", help="what was asked (default: whichever suite of the package the run is of)"
+    )
     add_deciding(decide)
     add_json(decide)
 

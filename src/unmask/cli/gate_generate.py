@@ -9,6 +9,7 @@ from random import Random
 from rich.table import Table
 
 from unmask.cli.gate_exits import GateExit
+from unmask.cli.gate_policy import under_policy
 from unmask.cli.gate_retrieval import retriever_for
 from unmask.cli.gate_systems import Named, named_systems, open_systems
 from unmask.cli.progress import progress_of
@@ -81,7 +82,7 @@ async def _asked(
         run = Run(
             suite=suite,
             seeds=tuple(range(args.seeds)),
-            endpoints=systems.endpoints,
+            endpoints=under_policy(args, systems.endpoints, tools),
             retriever=retriever_for(args.retrieval, args.form, is_embedded=all(one.url is None for one in named)),
             way=way,
             limit=args.limit,

@@ -4,6 +4,7 @@ import argparse
 
 from unmask.cli.arguments import add_json, number, whole
 from unmask.cli.gate_exits import add_gate_action
+from unmask.cli.policy_parser import POLICY, add_store
 from unmask.types import Mode
 
 SUITES = "a YAML or JSONL file, `example`, `example-ko`, or `generated` or `generated:SEED`"
@@ -60,3 +61,5 @@ def add_asking(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=whole(1), metavar="N", help="ask the first N scenarios only")
     parser.add_argument("--out", metavar="FOLDER|URL", help="where answers go (default runs/gate-SUITE-MODEL)")
     parser.add_argument("--resume", action="store_true", help="go on with the run that the folder holds")
+    parser.add_argument("--policy", metavar="POLICY", help=f"budget policy that the model is under: {POLICY}")
+    add_store(parser)

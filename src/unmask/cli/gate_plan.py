@@ -64,9 +64,11 @@ def _rates_in(path: Path) -> list[tuple[str, object]]:
 
 def _available(args: argparse.Namespace, gate: Gate) -> Mapping[str, Available] | None:
     if args.suite is not None:
-        from unmask.cli.gate_available import suite_available
+        # Here, so that a plan without a suite needs nothing of worlds.
+        from unmask.gate.suite_counts import available_for
+        from unmask.gate.suite_named import suite_named
 
-        return suite_available(args.suite, gate)
+        return available_for(suite_named(args.suite), gate)
     if args.clusters is None and args.scenarios is None:
         return None
     clusters = args.clusters or args.scenarios

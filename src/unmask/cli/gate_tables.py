@@ -19,7 +19,7 @@ def print_report(report: GateReport, tools: Tools) -> None:
     """Show a decision: rows with pictures, then pairs, warnings and the verdict."""
     tools.out.print(rows_table(report))
     for result in report.rows:
-        if result.paired is not None:
+        if result.paired is not None and result.paired.difference is not None:
             tools.out.print(Text(f"{result.row.name}, model less against: {paired_text(result.paired)}"))
     for warning in report.warnings:
         tools.say(f"warning: {warning}")
@@ -29,16 +29,15 @@ def print_report(report: GateReport, tools: Tools) -> None:
 def rows_table(report: GateReport) -> Table:
     """Return a row a condition."""
     table = Table(show_lines=True)
-    for name in ("row", "verdict", "figure"):
-        table.add_column(name, overflow="fold")
-    table.add_column("[ interval ], o estimate, | threshold", no_wrap=True)
+    table.add_column("row", overflow="fold")
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("o figure, [ interval ], | threshold", min_width=24, overflow="fold")
     table.add_column("why", overflow="fold")
     for result in report.rows:
         table.add_row(
             Text(f"{result.row.name}\n{result.row.words}"),
             Text(result.verdict.value, style=STYLES[result.verdict]),
-            Text(interval_text(result.interval, result.row.metric)),
-            Text(drawn(result)),
+            Text(f"{interval_text(result.interval, result.row.metric)}\n{drawn(result)}".rstrip()),
             Text(f"{verdict_text(result)}\n{basis_text(result)}; {result.method}"),
         )
     return table

@@ -157,6 +157,10 @@ def _simple_act(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> i
     if args.act == Act.REJECT:
         store.reject(digest, signature)
         return _report(store, digest, "rejected", args, tools)
+    # Here, since the other acts need nothing of gates.
+    from unmask.cli.policy_gate import check_gate
+
+    check_gate(args, digest)
     store.promote(digest, signature)
     return _report(store, digest, "promoted", args, tools)
 

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from unmask.cli.arguments import add_command, add_json
+from unmask.cli.gate_decide_parser import add_looks
 
 POLICY = "first digits of its digest, or its file"
 
@@ -55,7 +56,11 @@ def add_policy_commands(policy: argparse.ArgumentParser) -> None:
     approve = _signed(_act(acts, "approve", "Approve a submitted policy."), POLICY)
     approve.add_argument("--solo", action="store_true", help="approve a policy of your own; the log will show it")
     _signed(_act(acts, "reject", "Turn down a submitted or approved policy."), POLICY)
-    _signed(_act(acts, "promote", "Make an approved policy the active one."), POLICY)
+    promote = _signed(_act(acts, "promote", "Make an approved policy the active one."), POLICY)
+    promote.add_argument(
+        "--gate", metavar="RUN", help="folder or URL of a gate run that has to have passed under this policy"
+    )
+    add_looks(promote)
     _signed(
         _act(acts, "rollback", "Make an earlier policy active again."),
         "the one to go back to (default: the one that was active before)",

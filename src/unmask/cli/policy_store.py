@@ -31,7 +31,7 @@ _DIGEST = re.compile("[0-9a-f]{1,64}")
 
 def store_of(args: argparse.Namespace) -> PolicyStore:
     """Open the folder that options, environment or settings name."""
-    return open_store(_settings_of(args).policy_dir, os.environ)
+    return open_store(settings_of(args).policy_dir, os.environ)
 
 
 def named_policy(store: PolicyStore, text: str) -> Policy:
@@ -58,7 +58,7 @@ def signature_of(args: argparse.Namespace, tools: Tools, roles: Sequence[KeyRole
         RoleError: it has none of the roles.
     """
     signature = Signature(actor=args.actor or "", time=tools.now(), note=args.note)
-    settings = _settings_of(args)
+    settings = settings_of(args)
     if settings.keys is KeyMode.REQUIRED or args.key_file is not None:
         return _signed_with_key(signature, args, tools, settings, roles)
     if args.actor is not None:
@@ -84,6 +84,7 @@ def _signed_with_key(
     return replace(signature, actor=holder.name, note=f"{signature.note} (key {holder.key})".strip())
 
 
-def _settings_of(args: argparse.Namespace) -> Settings:
+def settings_of(args: argparse.Namespace) -> Settings:
+    """Load the settings that options, environment and file name."""
     given = {} if args.policy_dir is None else {"policy_dir": args.policy_dir}
     return load_settings(flags=given, environ=os.environ, file=find_file(Path(), args.config)).settings

@@ -19,6 +19,13 @@ class KeyMode(StrEnum):
     REQUIRED = "required"
 
 
+class PromotionGate(StrEnum):
+    """Whether promoting a policy takes a passing gate run."""
+
+    OFF = "off"
+    REQUIRED = "required"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All that an operator decides about a server; `unmask.config.load` checks what comes from outside."""
@@ -189,6 +196,14 @@ class Settings:
             empty="unmask/policy in $XDG_STATE_HOME, else in ~/.local/state",
         ),
     ] = None
+    promotion_gate: Annotated[
+        PromotionGate,
+        Setting(
+            Group.POLICY,
+            OneOf(PromotionGate),
+            "Whether a policy is promoted only with a gate run that passed under it: `unmask policy promote --gate`.",
+        ),
+    ] = PromotionGate.OFF
 
     database: Annotated[
         str | None,

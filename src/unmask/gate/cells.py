@@ -26,8 +26,9 @@ class Cell:
 def cells_of(row: Row, scored: Sequence[Scored], system: SystemLabel, seeds: Sequence[int]) -> tuple[Cell, ...]:
     """Return a cell for each scenario that a row is about and each seed; what was never answered is there too.
 
-    A row is about a scenario if any answer to it has the metric. One of which no answer has any mark, since the
-    infrastructure failed each time, is taken for its kind.
+    A row is about a scenario if any answer to it has the metric. One of which no answer has any mark, since it was
+    never asked or the infrastructure failed each time, is taken for its kind: unless that is known to be without the
+    metric, the row is about it.
     """
     about = _scenarios(row, scored)
     marks = {item.key: _mark(item, row.metric) for item in scored}
@@ -85,11 +86,13 @@ def _scenarios(row: Row, scored: Sequence[Scored]) -> dict[str, str]:
     asked = [item for item in scored if not row.kinds or item.kind in row.kinds]
     with_metric = {item.key.scenario for item in asked if any(mark.metric is row.metric for mark in item.marks)}
     with_marks = {item.key.scenario for item in asked if item.marks}
-    kinds = {item.kind for item in asked if item.key.scenario in with_metric}
+    without = {item.kind for item in asked if item.marks} - {
+        item.kind for item in asked if item.key.scenario in with_metric
+    }
     return {
         item.key.scenario: item.cluster
         for item in sorted(asked, key=lambda item: item.key)
-        if item.key.scenario in with_metric or (item.key.scenario not in with_marks and item.kind in kinds)
+        if item.key.scenario in with_metric or (item.key.scenario not in with_marks and item.kind not in without)
     }
 
 

@@ -1,6 +1,7 @@
 """What goes wrong while a gate decides."""
 
 from unmask.errors import ConfigError, UnmaskError
+from unmask.policy.errors import PolicyActError
 
 
 class GateFileError(ConfigError):
@@ -19,5 +20,5 @@ class LookLogError(UnmaskError):
     """The log of looks cannot be read or written, or is not what was written."""
 
 
-class PromotionRefusedError(UnmaskError):
+class PromotionRefusedError(PolicyActError):
     """No passing gate run is bound to the policy that is to be promoted."""

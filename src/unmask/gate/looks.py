@@ -15,7 +15,7 @@ from pydantic import AwareDatetime, Field, StringConstraints, ValidationError
 from unmask.gate.decide import ScoredRun, check_decidable, decide
 from unmask.gate.decide_errors import LookLogError, SeenScenariosError
 from unmask.gate.gate_file import Gate
-from unmask.gate.response import System
+from unmask.gate.response import Binding, System
 from unmask.gate.verdict import GateReport, Look, Verdict
 from unmask.policy.digest import canonical, canonical_document, content_digest
 from unmask.policy.disk import SystemDisk, append, read_bytes
@@ -35,7 +35,8 @@ class LookEntry(Document):
     """A line as it is digested.
 
     Attributes:
-        system: digest of `system_key`; ``policy`` is the budget policy that it ran under.
+        system: digest of `system_digest`; ``policy`` is the budget policy that it ran under.
+        run: its name, and ``started``, without which a folder that is emptied and filled again would be one run.
         scenarios: ids, sorted.
     """
 
@@ -46,6 +47,7 @@ class LookEntry(Document):
     model_digest: Text
     policy: str | None = None
     run: Text
+    started: str
     suite: Text
     gate: FullDigest
     scorer: Text
@@ -82,15 +84,20 @@ class Looks:
             self._refuse_changes(run, gate)
         key = system_digest(run.model)
         runs = dict.fromkeys(
-            entry.run for entry in self.entries if entry.family == run.binding.family and entry.system == key
+            (entry.run, entry.started)
+            for entry in self.entries
+            if entry.family == run.binding.family and entry.system == key
         )
-        known = list(runs)
-        number = known.index(run.binding.run) if run.binding.run in runs else len(known)
+        known, own = list(runs), (run.binding.run, run.binding.started)
+        number = known.index(own) if own in runs else len(known)
         return Look(number=number, exploratory=exploratory)
 
-    def passed(self, run: str, policy: str) -> SealedEntry | None:
-        """Return the last decision on a run under a policy if it decided something and is a PASS."""
-        found = [entry for entry in self.entries if entry.run == run and not entry.exploratory]
+    def passed(self, run: Binding, policy: str) -> SealedEntry | None:
+        """Return the last decision on a run if it decided something, is a PASS, and is bound to a policy."""
+        own = (run.family, run.run, run.started)
+        found = [
+            entry for entry in self.entries if (entry.family, entry.run, entry.started) == own and not entry.exploratory
+        ]
         if not found or found[-1].policy != policy or found[-1].verdict is not Verdict.PASS:
             return None
         return found[-1]
@@ -183,6 +190,7 @@ def _entry(looks: Looks, run: ScoredRun, report: GateReport) -> LookEntry:
             "model_digest": run.model.digest,
             "policy": run.model.policy,
             "run": run.binding.run,
+            "started": run.binding.started,
             "suite": run.binding.suite,
             "gate": report.gate.digest,
             "scorer": run.scorer,

@@ -5,11 +5,12 @@ threshold ``t``: when ``n (1 - t) - m >= z sqrt(n t (1 - t))``. All here follows
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from unmask.stats import Floats, at_most, normal_quantile, percentile_ranks
-from unmask.stats.betting import FRACTIONS
+from unmask.stats.betting import SPREADS, stakes
 
 POWER = 0.8
 MOST_UNITS = 10_000_000
@@ -65,23 +66,36 @@ def needed_for_rate(rate: float, threshold: float, confidence: float, power: flo
 def needed_for_mean(values: Floats, threshold: float, confidence: float, power: float = POWER) -> int | None:
     """Return about how many clusters like these have a betting interval whose lower end is above ``threshold``.
 
-    The best constant stake grows by a mean and a spread a cluster that are read off ``values``, shape (n,); enough
-    clusters are there when what it has grown to with probability ``power``, split among all stakes, reaches the target.
-    ``None`` where the mean is not above the threshold, or it would need more than `MOST_UNITS`.
+    Each stake grows by a mean and a spread a cluster that are read off ``values``, shape (n,). There are enough
+    clusters when what one stake has grown to with probability ``power``, shared among all, reaches the target. ``None``
+    where the mean is not above the threshold, or it would need more than `MOST_UNITS`.
     """
     if not len(values) or float(values.mean()) <= threshold:
         return None
-    gains = np.log1p(FRACTIONS[:, None] * (values / threshold - 1))
-    growth, spread = gains.mean(axis=1), gains.std(axis=1)
-    target = math.log(2 * len(FRACTIONS) / (1 - confidence))
-    margin = normal_quantile(2 * power - 1) if power > 0.5 else 0.0
-    found = [
-        ((margin * s + math.sqrt((margin * s) ** 2 + 4 * g * target)) / (2 * g)) ** 2
-        for g, s in zip(growth.tolist(), spread.tolist(), strict=True)
-        if g > 0
-    ]
-    least = min(found, default=math.inf)
-    return math.ceil(least) if least <= MOST_UNITS else None
+    return _first(lambda n: _grows(values, threshold, n, confidence, power))
+
+
+def _grows(values: Floats, threshold: float, n: int, confidence: float, power: float) -> bool:
+    target = math.log(2 / (1 - confidence))
+    gains = np.log1p(stakes(n, threshold, target)[:, None] * (values - threshold))
+    # What is reached with probability ``power`` lies so many standard deviations below the mean.
+    below = normal_quantile(2 * power - 1) if power > 0.5 else 0.0
+    reached = n * gains.mean(axis=1) - below * math.sqrt(n) * gains.std(axis=1)
+    return float(reached.max()) >= target + math.log(len(SPREADS))
+
+
+def _first(enough: Callable[[int], bool]) -> int | None:
+    """Return the first number of units that is enough, given that more are too."""
+    high = 2
+    while not enough(high):
+        high *= 2
+        if high > MOST_UNITS:
+            return None
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
 
 
 def chance_of_percentile(n: int, share: float, q: float, confidence: float) -> float:
@@ -101,14 +115,4 @@ def needed_for_percentile(share: float, q: float, confidence: float, power: floa
     """Return about how many scenarios a percentile row needs, as `needed_for_rate`; ``share`` as above."""
     if share <= q:
         return None
-    high = 2
-    while chance_of_percentile(high, share, q, confidence) < power:
-        high *= 2
-        if high > MOST_UNITS // 16:
-            return None
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        enough = chance_of_percentile(middle, share, q, confidence) >= power
-        low, high = (low, middle) if enough else (middle, high)
-    return high
+    return _first(lambda n: chance_of_percentile(n, share, q, confidence) >= power)

@@ -16,6 +16,10 @@ class Available:
     clusters: int
     scenarios: int
 
+    def of(self, row: Row) -> int:
+        """Return how many there are of what counts as one in a row."""
+        return self.scenarios if row.statistic in PERCENTILES else self.clusters
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowPlan:
@@ -81,7 +85,7 @@ def _plan(row: Row, rate: float | None, confidence: float, power: float, availab
     mirrored = row.bound is Bound.AT_MOST and not is_percentile
     shown = (0.0 if mirrored else 1.0) if rate is None else rate
     good = 1 - shown if mirrored else shown
-    units = None if available is None else available.scenarios if is_percentile else available.clusters
+    units = None if available is None else available.of(row)
     return RowPlan(
         row=row,
         rate=shown,

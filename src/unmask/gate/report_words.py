@@ -36,6 +36,8 @@ def unit_of(result: RowResult) -> str:
 def basis_text(result: RowResult) -> str:
     """What a row's figure rests on."""
     counts = result.counts
+    if not counts.answers:
+        return "nothing"
     return f"{counts.units} {unit_of(result)}, {counts.answers} answers, {counts.unscored} unscored"
 
 

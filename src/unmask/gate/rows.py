@@ -126,6 +126,8 @@ def _method(row: Row, cells: Sequence[Cell]) -> str:
 
 
 def _verdict(row: Row, interval: Interval | None, counts: Counts) -> tuple[Verdict, str]:
+    if not counts.answers:
+        return Verdict.INCONCLUSIVE, "no scenario that was asked has this metric, or none has a mark of it"
     if interval is None:
         return Verdict.INCONCLUSIVE, f"too little to go by: {counts.units} units, {counts.unscored} answers unscored"
     if counts.unscored_share > row.most_unscored:

@@ -1,5 +1,6 @@
 """A run's scores as they lie in its folder, with the digest of what made them."""
 
+from dataclasses import replace
 from typing import Literal
 
 import orjson
@@ -9,6 +10,9 @@ from unmask.gate.artefacts import RunFolder
 from unmask.gate.decide import ScoredRun
 from unmask.gate.decide_errors import UndecidableError
 from unmask.gate.errors import RunFolderError
+from unmask.gate.response import ResponseKey, SystemLabel
+from unmask.gate.scenario import Suite
+from unmask.gate.score import Scored
 
 SCORER = "scorer.json"
 FORMAT: Literal["unmask.gate.scorer/1"] = "unmask.gate.scorer/1"
@@ -45,3 +49,29 @@ def read_scored_run(folder: RunFolder) -> ScoredRun:
     except ValidationError as error:
         raise RunFolderError(f"{folder.url}/{SCORER} is not what was written; score the run again") from error
     return ScoredRun(binding=binding, scored=scored, scorer=scorer.digest)
+
+
+def with_unasked(run: ScoredRun, suite: Suite) -> ScoredRun:
+    """Return a run in which scenarios of its suite that were never asked are there, without marks.
+
+    Who stops a run while it looks good has chosen its scenarios; so those left out count as unscored.
+
+    Raises:
+        UndecidableError: the suite is another than the run's.
+    """
+    if suite.digest != run.binding.suite:
+        raise UndecidableError(
+            f"run {run.binding.run} is of suite {run.binding.suite[:12]} and {suite.id} is {suite.digest[:12]}; name "
+            "the suite as it was asked"
+        )
+    unasked = tuple(
+        Scored(
+            key=ResponseKey(scenario=scenario.id, seed=run.binding.seeds[0], system=SystemLabel.MODEL),
+            kind=scenario.kind,
+            cluster=scenario.cluster,
+            marks=(),
+        )
+        for scenario in suite.scenarios
+        if scenario.id not in run.scenarios
+    )
+    return replace(run, scored=run.scored + unasked)

@@ -7,9 +7,10 @@ import numpy as np
 
 from unmask.stats.intervals import Floats, Interval, IntervalResult, NotEnoughData, Values, check_confidence, floats
 
-FRACTIONS: Floats = 0.999 * (np.arange(1, 25) / 24) ** 2
-"""Shares of the capital that are staked. The small ones, which many values need, lie close together; none is all of it,
-so that no bettor is ever out of the game."""
+SPREADS: Floats = np.exp2(-np.arange(1.0, 9.0))
+"""Standard deviations that stakes are made for: from the largest that values in [0, 1] can have down to 1/256."""
+MOST_STAKED = 0.999
+"""Largest share of the capital that may be lost at once, so that no bettor is ever out of the game."""
 _HALVINGS = 60
 
 
@@ -18,7 +19,7 @@ def betting_mean(values: Values, confidence: float = 0.95) -> IntervalResult:
 
     The hedged capital of Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting"
     (arXiv 2010.09686), over a grid of constant stakes: against each mean ``m`` half of the capital is staked on more
-    and half on less, in equal parts by each of `FRACTIONS`. Were ``m`` the mean, the capital would be a martingale that
+    and half on less, in equal parts with each of `stakes`. Were ``m`` the mean, the capital would be a martingale that
     reaches ``2 / (1 - confidence)`` on one side no more often than half the error, and so such means are left out.
 
     Constant stakes make both ends rise, or stay, with each value, and know of no order of the values. Equal values
@@ -37,23 +38,36 @@ def betting_mean(values: Values, confidence: float = 0.95) -> IntervalResult:
     return Interval(estimate=mean, low=min(low, mean), high=max(high, mean))
 
 
-def log_capital(values: Floats, counts: Floats, mean: float) -> float:
-    """Return the logarithm of what 1 grows to that is staked on a larger mean than ``mean``, which is above 0.
+def stakes(n: int, mean: float, target: float) -> Floats:
+    """Return the stakes against a mean that are best for ``n`` values of each of `SPREADS`, shape (8,).
+
+    Args:
+        n: how many values there are.
+        mean: what is bet against, above 0.
+        target: logarithm of what the capital has to grow to.
+    """
+    wanted: Floats = np.minimum(math.sqrt(2 * target / n) / SPREADS, MOST_STAKED / mean)
+    return wanted
+
+
+def log_capital(values: Floats, counts: Floats, mean: float, target: float) -> float:
+    """Return the logarithm of what 1 grows to that is staked on a larger mean than ``mean``.
 
     Args:
         values: shape (k,), different from one another.
         counts: shape (k,), how often each is there.
-        mean: what is bet against.
+        mean: what is bet against, above 0.
+        target: logarithm of what the capital has to grow to.
     """
-    gains = np.log1p(FRACTIONS[:, None] * (values / mean - 1))
-    by_fraction = gains @ counts
-    most = float(by_fraction.max())
-    return most + math.log(float(np.exp(by_fraction - most).mean()))
+    staked = stakes(int(counts.sum()), mean, target)
+    by_stake = np.log1p(staked[:, None] * (values - mean)) @ counts
+    most = float(by_stake.max())
+    return most + math.log(float(np.exp(by_stake - most).mean()))
 
 
 def _least_mean(data: Floats, mean: float, target: float) -> float:
     values, counts = np.unique(data, return_counts=True)
-    return _last_true(lambda tried: log_capital(values, counts.astype(np.float64), tried) >= target, mean)
+    return _last_true(lambda tried: log_capital(values, counts.astype(np.float64), tried, target) >= target, mean)
 
 
 def _last_true(holds: Callable[[float], bool], high: float) -> float:
