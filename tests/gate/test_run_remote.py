@@ -1,8 +1,8 @@
 """Asking a server over HTTP."""
 
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,6 +14,9 @@ from unmask.gate.run_plan import Endpoint, Run, Way
 from unmask.remote.errors import UpstreamRefusedError
 from unmask.testing.fake_upstream import Exchange, Script, answer, answering, resetting, streaming
 from unmask.testing.gate_answers import FixedRetriever, make_system, small_suite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 WELL = streaming(*answer("미벤에 삽니다."))
 OUTAGE_S = 60.0
