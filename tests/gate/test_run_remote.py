@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,6 +14,9 @@ from unmask.gate.run_plan import Endpoint, Run, Way
 from unmask.remote.errors import UpstreamRefusedError
 from unmask.testing.fake_upstream import Exchange, Script, answer, answering, resetting, streaming
 from unmask.testing.gate_answers import FixedRetriever, make_system, small_suite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 WELL = streaming(*answer("미벤에 삽니다."))
 OUTAGE_S = 60.0
@@ -51,14 +55,14 @@ async def test_a_server_is_asked_as_an_embedded_model_is(tmp_path: Path) -> None
 
 async def test_a_minute_of_429s_loses_nothing(tmp_path: Path) -> None:
     """A server that turns everybody away for a minute is asked again until it answers."""
-    clock = []
+    times: list[Callable[[], float]] = []
 
     async def busy_for_a_minute(exchange: Exchange) -> None:
-        script: Script = WELL if clock[0].now() >= OUTAGE_S else answering(429, retry_after="4")
+        script: Script = WELL if times[0]() >= OUTAGE_S else answering(429, retry_after="4")
         await script(exchange)
 
     async with remote(busy_for_a_minute) as far:
-        clock.append(far.clock)
+        times.append(far.clock.now)
         asked = await ask(far, RunFolder(str(tmp_path)))
 
     assert (asked.answered, asked.faults) == (3, ())
