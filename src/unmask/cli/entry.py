@@ -8,6 +8,7 @@ from importlib import import_module
 from types import MappingProxyType
 
 from unmask.cli.exits import Exit, exit_of
+from unmask.cli.gate_exits import refused
 from unmask.cli.parser import build_parser
 from unmask.cli.tools import Tools, system_tools
 from unmask.errors import UnmaskError
@@ -28,6 +29,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType({
     "tune": ("unmask.cli.tune", "run_tune"),
     "recalibrate": ("unmask.cli.recalibrate", "run_recalibrate"),
     "bench": ("unmask.cli.workshop", "run_bench"),
+    "gate": ("unmask.cli.gate", "run_gate"),
 })  # fmt: skip
 """Where the function of each command is."""
 
@@ -46,13 +48,13 @@ def run(argv: Sequence[str] | None, make_tools: Callable[[], Tools]) -> int:
     try:
         args = build_parser().parse_args(argv)
     except SystemExit as stop:
-        return int(stop.code or 0)
+        return refused(int(stop.code or 0), sys.argv[1:] if argv is None else argv)
     tools = make_tools()
     try:
         return _command(args)(args, tools)
     except UnmaskError as error:
         tools.say(f"unmask {args.command}: {' '.join(error.message.split())}")
-        return exit_of(error)
+        return refused(exit_of(error), [args.command])
     except KeyboardInterrupt:
         tools.say("interrupted")
         return Exit.INTERRUPTED

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from unmask.cli.arguments import add_command, add_json, budgets, number, whole
 from unmask.cli.exits import EXPLAINED
+from unmask.cli.gate_parser import add_gate_actions
 from unmask.cli.keys_parser import add_key_commands, add_tenant_commands
 from unmask.cli.ledger_parser import add_ledger_actions
 from unmask.cli.policy_parser import add_policy_commands
@@ -44,6 +45,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_curve(commands)
     add_tune_parts(add_command(commands, "tune", "Fit to measurements what budgets rest on."))
     _add_recalibrate(commands)
+    add_gate_actions(add_command(commands, "gate", "Decide with intervals whether a model may go to production."))
     return parser
 
 

@@ -1,0 +1,21 @@
+"""``unmask gate``."""
+
+import argparse
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from types import MappingProxyType
+
+from unmask.cli.tools import Tools
+
+ACTIONS: Mapping[str, tuple[str, str]] = MappingProxyType({
+    "suite": ("unmask.cli.gate_suite", "run_suite"),
+    "generate": ("unmask.cli.gate_generate", "run_generate"),
+})  # fmt: skip
+"""Where the function of each action is."""
+
+
+def run_gate(args: argparse.Namespace, tools: Tools) -> int:
+    """Run the action that ``args`` names; only its own module is imported."""
+    module, name = ACTIONS[args.action]
+    action: Callable[[argparse.Namespace, Tools], int] = getattr(import_module(module), name)
+    return action(args, tools)

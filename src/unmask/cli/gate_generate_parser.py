@@ -1,0 +1,48 @@
+"""The grammar of ``unmask gate generate``."""
+
+import argparse
+
+from unmask.cli.arguments import add_json, whole
+from unmask.cli.gate_exits import add_gate_action
+from unmask.types import Mode
+
+MODES = {"diffusion": Mode.DIFFUSION, "ar": Mode.AUTOREGRESSIVE}
+RETRIEVALS = ("typed", "naive")
+
+
+def add_generate(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the action."""
+    generate = add_gate_action(
+        actions,
+        "generate",
+        "Ask every scenario of a suite and keep the answers, to be scored later. A run that was stopped goes on with "
+        "--resume, which asks only what has no answer. What the infrastructure failed is kept apart and exits with 3.",
+    )
+    add_asking(generate)
+    add_json(generate)
+
+
+def add_asking(parser: argparse.ArgumentParser) -> None:
+    """Add what says which systems are asked what, and how; also for whatever asks and goes on to score."""
+    parser.add_argument("suite", metavar="SUITE", help="a YAML or JSONL file, or `generated` or `generated:SEED`")
+    parser.add_argument(
+        "--model",
+        required=True,
+        metavar="MODEL",
+        help="what is judged: an embedded model's name, or MODEL@URL of an OpenAI-compatible server",
+    )
+    parser.add_argument("--against", metavar="MODEL", help="what it is judged against, written alike")
+    for option, whose in (("--mode", "the model"), ("--against-mode", "what it is judged against")):
+        parser.add_argument(option, choices=MODES, default="diffusion", help=f"how {whose} decodes (default diffusion)")
+    parser.add_argument("--seeds", type=whole(1), default=3, metavar="N", help="how often all is asked (default 3)")
+    parser.add_argument(
+        "--concurrency", type=whole(1), default=8, metavar="N", help="requests that run at the same time (default 8)"
+    )
+    parser.add_argument("--steps", type=whole(1), metavar="N", help="most denoise steps of one canvas")
+    parser.add_argument("--max-tokens", type=whole(1), metavar="N", help="most tokens of an answer")
+    parser.add_argument(
+        "--retrieval", choices=RETRIEVALS, default="typed", help="where facts come from (default typed)"
+    )
+    parser.add_argument("--limit", type=whole(1), metavar="N", help="ask the first N scenarios only")
+    parser.add_argument("--out", metavar="FOLDER|URL", help="where answers go (default runs/gate-SUITE-MODEL)")
+    parser.add_argument("--resume", action="store_true", help="go on with the run that the folder holds")

@@ -1,0 +1,18 @@
+"""The grammar of ``unmask gate``: each action adds its own."""
+
+import argparse
+
+from unmask.cli.gate_generate_parser import add_generate
+from unmask.cli.gate_suite_parser import add_suite
+
+ACTION_GRAMMARS = (
+    add_suite,
+    add_generate,
+)  # fmt: skip
+
+
+def add_gate_actions(gate: argparse.ArgumentParser) -> None:
+    """Add every action; each sets ``action``."""
+    actions = gate.add_subparsers(dest="action", required=True, metavar="ACTION")
+    for add in ACTION_GRAMMARS:
+        add(actions)

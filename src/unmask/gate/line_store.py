@@ -1,0 +1,154 @@
+"""Files of lines in a folder of any kind, each line there as a whole or not at all, whenever the writer is killed.
+
+On a disk a line is appended to a file; a writer that is killed leaves at most half a line, which readers pass over and
+the next writer cuts off. An object store cannot append, but puts an object there as a whole or not at all: each append
+is an object of its own. Readers take both, so that a folder may be copied from one to the other.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+
+from fsspec import AbstractFileSystem  # type: ignore[import-untyped]
+from fsspec.core import url_to_fs  # type: ignore[import-untyped]
+from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]
+
+from unmask.gate.errors import RunFolderError
+
+LINES = ".jsonl"
+
+
+class LineStore:
+    """A folder of texts and of line files.
+
+    Args:
+        url: a folder on disk, or whatever fsspec knows, such as ``s3://bucket/run``. Credentials come from where
+            fsspec's own file systems have them, the environment first.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url.rstrip("/") or url
+        try:
+            self._files, self._root = _opened(self.url)
+        except (ImportError, ValueError) as error:
+            raise RunFolderError(f"{url!r} is no folder that can be opened: {error}") from error
+        self._parts: dict[str, int] = {}
+
+    def read_text(self, name: str) -> str | None:
+        """Return a whole file, or nothing where there is none."""
+        data = self._read(f"{self._root}/{name}")
+        try:
+            return None if data is None else data.decode()
+        except UnicodeDecodeError as error:
+            raise RunFolderError(f"{self.url}/{name} is no text in UTF-8, byte {error.start}") from error
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write a whole file: whoever reads it meanwhile has the old one or the new one."""
+        path = f"{self._root}/{name}"
+        try:
+            if isinstance(self._files, LocalFileSystem):
+                _replace(Path(path), text.encode())
+            else:
+                self._files.makedirs(path.rsplit("/", 1)[0], exist_ok=True)
+                self._files.pipe_file(path, text.encode())
+        except OSError as error:
+            raise self._cannot("write", name, error) from error
+
+    def lines(self, name: str) -> tuple[bytes, ...]:
+        """Return the whole lines of a line file in the order they were appended; none where there is none."""
+        whole = self._read(f"{self._root}/{name}") or b""
+        found = list(whole[: whole.rfind(b"\n") + 1].splitlines())
+        for part in self._part_paths(name):
+            data = self._read(part)
+            found += (data or b"").splitlines()
+        return tuple(found)
+
+    def append(self, name: str, lines: Iterable[bytes]) -> None:
+        """Append lines, each with its end, to a line file; they outlive the process once this returns."""
+        data = b"".join(lines)
+        if not data:
+            return
+        try:
+            if isinstance(self._files, LocalFileSystem):
+                _append(Path(self._root) / name, data)
+            else:
+                self._put_part(name, data)
+        except OSError as error:
+            raise self._cannot("write", name, error) from error
+
+    def _put_part(self, name: str, data: bytes) -> None:
+        if name not in self._parts:
+            numbers = [int(path.rsplit("/", 1)[1].split("-")[0]) for path in self._part_paths(name)]
+            self._parts[name] = max(numbers, default=0)
+        self._parts[name] += 1
+        # The digest keeps two writers from putting one part over the other's.
+        part = f"{self._parts[name]:08d}-{sha256(data).hexdigest()[:12]}{LINES}"
+        self._files.pipe_file(f"{self._part_folder(name)}/{part}", data)
+
+    def _part_folder(self, name: str) -> str:
+        return f"{self._root}/{name.removesuffix(LINES)}.parts"
+
+    def _part_paths(self, name: str) -> list[str]:
+        folder = self._part_folder(name)
+        try:
+            self._files.invalidate_cache()
+            found = [str(path) for path in self._files.find(folder)]
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise self._cannot("read", name, error) from error
+        return sorted(path for path in found if path.endswith(LINES))
+
+    def _read(self, path: str) -> bytes | None:
+        try:
+            return bytes(self._files.cat_file(path))
+        except (FileNotFoundError, IsADirectoryError):
+            return None
+        except OSError as error:
+            raise self._cannot("read", path.rsplit("/", 1)[1], error) from error
+
+    def _cannot(self, verb: str, name: str, error: OSError) -> RunFolderError:
+        return RunFolderError(f"cannot {verb} {self.url}/{name}: {error}")
+
+
+def _opened(url: str) -> tuple[AbstractFileSystem, str]:
+    files, root = url_to_fs(url)
+    return files, str(root).rstrip("/")
+
+
+def _append(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("r+b" if path.exists() else "w+b", buffering=0) as file:
+        end = _end_of_whole_lines(path)
+        file.truncate(end)
+        file.seek(end)
+        file.write(data)
+        os.fsync(file.fileno())
+
+
+def _end_of_whole_lines(path: Path) -> int:
+    """Return where the last whole line ends: nearly always at the file's end, as its last byte tells."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        if size:
+            file.seek(size - 1)
+            if file.read(1) == b"\n":
+                return size
+        file.seek(0)
+        return file.read().rfind(b"\n") + 1
+
+
+def _replace(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
