@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType({
     "recalibrate": ("unmask.cli.recalibrate", "run_recalibrate"),
     "bench": ("unmask.cli.workshop", "run_bench"),
     "gate": ("unmask.cli.gate", "run_gate"),
+    "world": ("unmask.cli.world", "run_world"),
 })  # fmt: skip
 """Where the function of each command is."""
 

@@ -13,6 +13,7 @@ from unmask.cli.recalibrate_parser import add_recalibrate_options
 from unmask.cli.settings import add_settings
 from unmask.cli.strategy import add_strategy
 from unmask.cli.tune_parser import add_tune_parts
+from unmask.cli.world_parser import add_world_commands
 from unmask.types import Precision
 
 TRAINABLE = ("tiny", "nano")
@@ -46,6 +47,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_tune_parts(add_command(commands, "tune", "Fit to measurements what budgets rest on."))
     _add_recalibrate(commands)
     add_gate_actions(add_command(commands, "gate", "Decide with intervals whether a model may go to production."))
+    add_world_commands(add_command(commands, "world", "Check worlds of facts and bring them in from other formats."))
     return parser
 
 

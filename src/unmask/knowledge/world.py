@@ -136,6 +136,7 @@ class World:
     Attributes:
         languages: codes, the first one the language of ids and of last resort.
         words: vocabulary that slots of kind `ValueKind.WORD` draw on, each in every language.
+        times: in order, what validities are told in; empty where the world does not say.
         digest: of the content, whatever files and order it was read from.
     """
 
@@ -148,6 +149,7 @@ class World:
     statements: Mapping[str, Statement]
     misconceptions: Mapping[str, Misconception]
     digest: str
+    times: tuple[str, ...] = ()
 
     def slot_of(self, subject: str, name: str) -> Slot:
         """Return a slot of an entity's type; ``KeyError`` if it has none of that name."""
