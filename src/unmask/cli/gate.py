@@ -10,6 +10,9 @@ from unmask.cli.tools import Tools
 ACTIONS: Mapping[str, tuple[str, str]] = MappingProxyType({
     "suite": ("unmask.cli.gate_suite", "run_suite"),
     "generate": ("unmask.cli.gate_generate", "run_generate"),
+    "review": ("unmask.cli.gate_review", "run_review"),
+    "calibration": ("unmask.cli.gate_calibration", "run_calibration"),
+    "finding": ("unmask.cli.gate_finding", "run_finding"),
 })  # fmt: skip
 """Where the function of each action is."""
 

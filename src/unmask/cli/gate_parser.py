@@ -3,11 +3,15 @@
 import argparse
 
 from unmask.cli.gate_generate_parser import add_generate
+from unmask.cli.gate_review_parser import add_calibration, add_finding, add_review
 from unmask.cli.gate_suite_parser import add_suite
 
 ACTION_GRAMMARS = (
     add_suite,
     add_generate,
+    add_review,
+    add_calibration,
+    add_finding,
 )  # fmt: skip
 
 

@@ -46,9 +46,7 @@ def drawn(answers: Iterable[ResponseKey], seed: int, n: int) -> tuple[ResponseKe
     return tuple(sorted(answers, key=lambda key: (_place(key, seed), key))[:n])
 
 
-def next_draw(
-    earlier: AuditDraw | None, *, n: int, of: int, seed: int | None, who: str, when: str
-) -> AuditDraw | None:
+def next_draw(earlier: AuditDraw | None, *, n: int, of: int, seed: int | None, who: str, when: str) -> AuditDraw | None:
     """Return a draw that goes on from an earlier one; ``None`` where that holds as many already.
 
     Raises:
@@ -60,8 +58,8 @@ def next_draw(
         return AuditDraw(seed=seed or 0, n=n, of=of, who=who, when=when)
     if seed is not None and seed != earlier.seed:
         raise ReviewError(
-            f"--audit-seed is {seed}, allowed: {earlier.seed}, as in the first draw: answers that are drawn again until "
-            "they look good are no random ones. Leave it out",
+            f"--audit-seed is {seed}, allowed: {earlier.seed}, as in the first draw: answers that are drawn again "
+            "until they look good are no random ones. Leave it out",
             param="audit_seed",
         )
     if n < earlier.n:

@@ -27,6 +27,10 @@ class Decision(StrEnum):
     SCENARIO_ERROR = "scenario_error"
 
 
+NEED_NOTES = frozenset({Decision.JUDGE_ERROR, Decision.SCENARIO_ERROR})
+"""Decisions that something of the gate is at fault; who mends it has to know what."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:
     """One decision of one person on one mark. It is added, never changed; a later one on the same mark counts over it.
@@ -86,6 +90,8 @@ def corrected(response: Response, mark: Mark, ruling: Ruling, *, who: str, when:
         raise ReviewError(
             f"the note has {len(ruling.note)} characters, allowed: up to {LONGEST_NOTE}. Shorten it", param="note"
         )
+    if ruling.decision in NEED_NOTES and not ruling.note.strip():
+        raise ReviewError(f"a {ruling.decision.replace('_', ' ')} needs a note that says what is wrong", param="note")
     return Correction(
         key=response.key,
         metric=mark.metric,

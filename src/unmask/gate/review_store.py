@@ -124,7 +124,9 @@ class ReviewStore:
                 f"another process has held {path} for {LONGEST_WAIT_S:g} s; wait until it is done"
             ) from error
         except OSError as error:
-            raise ReviewStoreError(f"cannot write {path}: {error.strerror or error}; see who may write there") from error
+            raise ReviewStoreError(
+                f"cannot write {path}: {error.strerror or error}; see who may write there"
+            ) from error
         try:
             yield
         finally:
