@@ -124,7 +124,7 @@ def effective_share(
     # Counts at the ends are exact, as whether a rate is 0 or 1 matters.
     rate = 0.0 if not hits.any() else 1.0 if hits.all() else float(weights[hits].sum() / weights.sum())
     if clusters is not None:
-        weights = np.bincount(np.unique(np.asarray(clusters), return_inverse=True)[1], weights)
+        weights = _floats(np.bincount(np.unique(np.asarray(clusters), return_inverse=True)[1], weights))
     return Share(rate=rate, n=float(weights.sum() ** 2 / (weights**2).sum()))
 
 

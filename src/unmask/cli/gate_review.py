@@ -21,7 +21,7 @@ from unmask.cli.tools import Tools
 from unmask.gate.correction import Correction, Decision, Ruling
 from unmask.gate.review_errors import ReviewError
 from unmask.gate.review_queue import ReviewItem
-from unmask.gate.reviewed import ReviewedRun, draw_audit, judged_of, open_reviewed
+from unmask.gate.reviewed import ReviewedRun, Stratum, draw_audit, judged_of, open_reviewed
 
 
 def run_review(args: argparse.Namespace, tools: Tools) -> int:
@@ -55,12 +55,11 @@ def run_review(args: argparse.Namespace, tools: Tools) -> int:
 
 
 def _wanted(run: ReviewedRun, args: argparse.Namespace, who: str) -> tuple[ReviewItem, ...]:
-    pending = run.pending(second=who if args.second else None)
-    return tuple(item for item in pending if _is_in(item, args.stratum))
+    return run.pending(_stratum(args), second=who if args.second else None)
 
 
-def _is_in(item: ReviewItem, stratum: str | None) -> bool:
-    return stratum is None or (item.look if stratum == "targeted" else item.audit) is not None
+def _stratum(args: argparse.Namespace) -> Stratum | None:
+    return None if args.stratum is None else Stratum(args.stratum)
 
 
 def _decide(run: ReviewedRun, args: argparse.Namespace, who: str, tools: Tools) -> None:
@@ -98,7 +97,7 @@ def _show_next(run: ReviewedRun, args: argparse.Namespace, who: str, tools: Tool
 
 
 def _list(run: ReviewedRun, args: argparse.Namespace, tools: Tools) -> None:
-    items = tuple(item for item in run.queue.items if _is_in(item, args.stratum))
+    items = run.items(_stratum(args))
     if args.json:
         tools.write_json(run_record(run, items))
         return

@@ -6,12 +6,12 @@ from unmask.cli.arguments import add_json, whole
 from unmask.cli.gate_exits import add_gate_action
 from unmask.gate.finding import FindingKind
 from unmask.gate.judge_quality import MIN_LABELS
+from unmask.gate.reviewed import Stratum
 
 if TYPE_CHECKING:
     import argparse
 
 RUN = "folder or URL of a scored run"
-STRATA = ("targeted", "audit")
 
 
 def add_review(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -28,7 +28,9 @@ def add_review(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     review.add_argument("--as", dest="who", metavar="NAME", help="who reviews (default: the user's login)")
     review.add_argument("--audit", type=whole(1), metavar="N", help="draw N answers in all by chance")
     review.add_argument("--audit-seed", type=whole(), metavar="N", help="of the first draw (default 0)")
-    review.add_argument("--stratum", choices=STRATA, help="only what is in this stratum")
+    review.add_argument(
+        "--stratum", choices=[stratum.value for stratum in Stratum], help="only what is in this stratum"
+    )
     review.add_argument(
         "--second", action="store_true", help="judge what others have judged, to see whether people agree"
     )

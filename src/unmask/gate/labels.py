@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from unmask.gate.audit import drawn
 from unmask.gate.bar import passes
 from unmask.gate.response import ResponseKey
 from unmask.gate.review_queue import ReviewItem, ReviewQueue
@@ -51,7 +50,7 @@ def audit_labels(queue: ReviewQueue, standing: Standing, metric: Metric) -> Audi
     itself; what comes after it is left out until the gap is closed. Answers whose scenario is at fault have no truth
     and what is unscored no verdict that could be wrong: both are judged and make no label.
     """
-    items = _in_order_of_draw(queue, metric)
+    items = [item for item in queue.audit_items if item.mark.metric is metric]
     at_fault = standing.scenario_errors
     # A scenario at fault settles all of its answers.
     judged = [item.name in standing.latest or item.response.key.scenario in at_fault for item in items]
@@ -75,10 +74,3 @@ def _label(item: ReviewItem, *, passed: bool, mark_value: float) -> Label:
         passed=passed,
         mark_passed=passes(item.mark.metric, mark_value),
     )
-
-
-def _in_order_of_draw(queue: ReviewQueue, metric: Metric) -> list[ReviewItem]:
-    items = {item.response.key: item for item in queue.items if item.audit is not None and item.mark.metric is metric}
-    if queue.draw is None:
-        return []
-    return [items[key] for key in drawn(items, queue.draw.seed, len(items))]

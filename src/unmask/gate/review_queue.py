@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from unmask.gate.audit import AuditDraw, audited
+from unmask.gate.audit import AuditDraw, audited, drawn
 from unmask.gate.bar import REVIEWED, passes
 from unmask.gate.response import Response, ResponseKey
 from unmask.gate.review_errors import ReviewError
@@ -70,6 +70,16 @@ class ReviewQueue:
 
     items: tuple[ReviewItem, ...]
     draw: AuditDraw | None
+
+    @property
+    def audit_items(self) -> tuple[ReviewItem, ...]:
+        """The random stratum in the order of the draw."""
+        if self.draw is None:
+            return ()
+        chosen = [item for item in self.items if item.audit is not None]
+        keys = {item.response.key for item in chosen}
+        place = {key: number for number, key in enumerate(drawn(keys, self.draw.seed, len(keys)))}
+        return tuple(sorted(chosen, key=lambda item: place[item.response.key]))
 
 
 def review_queue(responses: Iterable[Response], scores: Iterable[Scored], draw: AuditDraw | None) -> ReviewQueue:

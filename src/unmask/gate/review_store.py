@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 import orjson
-from filelock import FileLock, Timeout
 from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
@@ -14,13 +13,13 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from unmask.gate.audit import AuditDraw
 from unmask.gate.correction import Correction
 from unmask.gate.finding import Finding
+from unmask.gate.lock import locked
 from unmask.gate.review_errors import ReviewStoreError
 
 CORRECTIONS = "review/corrections.jsonl"
 DRAWS = "review/audit.jsonl"
 FINDINGS = "review/findings.jsonl"
 LOCK = "review/lock"
-LONGEST_WAIT_S = 30.0
 
 _Kept = TypeVar("_Kept")
 
@@ -114,23 +113,8 @@ class ReviewStore:
         if not isinstance(files, LocalFileSystem):
             yield
             return
-        path = Path(str(root)) / LOCK
-        lock = FileLock(path, timeout=LONGEST_WAIT_S)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            lock.acquire()
-        except Timeout as error:
-            raise ReviewStoreError(
-                f"another process has held {path} for {LONGEST_WAIT_S:g} s; wait until it is done"
-            ) from error
-        except OSError as error:
-            raise ReviewStoreError(
-                f"cannot write {path}: {error.strerror or error}; see who may write there"
-            ) from error
-        try:
+        with locked(Path(str(root)) / LOCK):
             yield
-        finally:
-            lock.release()
 
     def _append(self, name: str, record: Correction | AuditDraw | Finding) -> None:
         try:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
+from typing import assert_never
 
 from unmask.gate.apply_corrections import apply_corrections
 from unmask.gate.artefacts import RunFolder
@@ -14,6 +16,13 @@ from unmask.gate.review_queue import ReviewItem, ReviewQueue, readable, review_q
 from unmask.gate.review_store import ReviewStore
 from unmask.gate.score import Mark, Metric, Scored
 from unmask.gate.standing import Judged, Standing, standing_of
+
+
+class Stratum(StrEnum):
+    """Why a mark is to be judged: it is worth a look, or chance picked its answer. One may be in both."""
+
+    TARGETED = "targeted"
+    AUDIT = "audit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,26 +58,42 @@ class ReviewedRun:
     @property
     def targeted(self) -> Progress:
         """How far the failed, borderline and unscored marks are judged."""
-        return self._progress([item for item in self.queue.items if item.look is not None])
+        return self._progress(self.items(Stratum.TARGETED))
 
     @property
     def audit(self) -> Progress:
         """How far the marks of the random stratum are judged."""
-        return self._progress([item for item in self.queue.items if item.audit is not None])
+        return self._progress(self.items(Stratum.AUDIT))
 
     def is_judged(self, item: ReviewItem) -> bool:
         """Whether anybody has judged a mark, or has found its scenario at fault, which settles all of its marks."""
         return item.name in self.standing.latest or item.response.key.scenario in self.standing.scenario_errors
 
-    def pending(self, *, second: str | None = None) -> tuple[ReviewItem, ...]:
-        """Return what is still to be judged: by anybody, or by a ``second`` reviewer what others have judged."""
+    def pending(self, stratum: Stratum | None = None, *, second: str | None = None) -> tuple[ReviewItem, ...]:
+        """Return what is still to be judged: by anybody, or by a ``second`` reviewer what others have judged.
+
+        The random stratum alone comes in the order of its draw, so that what is judged is a random sample at any time.
+        """
+        items = self.items(stratum)
         if second is None:
-            return tuple(item for item in self.queue.items if not self.is_judged(item))
+            return tuple(item for item in items if not self.is_judged(item))
         return tuple(
             item
-            for item in self.queue.items
+            for item in items
             if (words := self.standing.of_each.get(item.name)) and second not in {word.who for word in words}
         )
+
+    def items(self, stratum: Stratum | None = None) -> tuple[ReviewItem, ...]:
+        """Return all there is to judge, of one stratum or of both."""
+        match stratum:
+            case None:
+                return self.queue.items
+            case Stratum.TARGETED:
+                return tuple(item for item in self.queue.items if item.look is not None)
+            case Stratum.AUDIT:
+                return self.queue.audit_items
+            case _:
+                assert_never(stratum)
 
     def correction_of(self, name: Judged, ruling: Ruling, *, who: str, when: datetime) -> Correction:
         """Return a decision on any mark of the run, whether it is in the queue or not; adds nothing.

@@ -26,11 +26,13 @@ class Standing:
     Attributes:
         latest: by mark, the decision that counts: the last valid one.
         of_each: by mark, the last valid decision of each reviewer, oldest first.
+        scenario_errors: by scenario, the last decision that it is at fault.
         foreign: decisions on answers that the run does not have, or has otherwise; they count for nothing.
     """
 
     latest: Mapping[Judged, Correction]
     of_each: Mapping[Judged, tuple[Correction, ...]]
+    scenario_errors: Mapping[str, Correction]
     foreign: tuple[Correction, ...]
 
     @property
@@ -41,11 +43,6 @@ class Standing:
             for name, words in sorted(self.of_each.items())
             if len({word.passed for word in words}) > 1
         )
-
-    @property
-    def scenario_errors(self) -> Mapping[str, Correction]:
-        """By scenario, the last decision that it is at fault."""
-        return {found.key.scenario: found for found in self.latest.values() if found.passed is None}
 
 
 def standing_of(corrections: Iterable[Correction], responses: Iterable[Response]) -> Standing:
@@ -70,5 +67,6 @@ def standing_of(corrections: Iterable[Correction], responses: Iterable[Response]
     return Standing(
         latest=latest,
         of_each={name: tuple(words.values()) for name, words in of_each.items()},
+        scenario_errors={found.key.scenario: found for found in latest.values() if found.passed is None},
         foreign=tuple(foreign),
     )
