@@ -27,14 +27,40 @@ from unmask.types import (
 from unmask.work import NO_GROWTH, EngineWork, Growth
 
 
+class Lever(StrEnum):
+    """What a request may set beside its text and sampling; each stands for the field, or fields, of `Request`.
+
+    ``budget``: ``budget``, ``canvas_length`` and ``smaller``. A model without a lever refuses requests that pull it.
+    """
+
+    BUDGET = "budget"
+    STRATEGY = "strategy"
+    EXIT = "exit"
+    DRAFT = "draft"
+    SNAPSHOTS = "snapshots"
+    TRACE = "trace"
+
+
+ALL_LEVERS = tuple(Lever)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelInfo:
-    """What a client may ask of a model, and what answers: which weights, in which precision."""
+    """What a client may ask of a model, and what answers: which weights, in which precision.
+
+    Attributes:
+        digest: of the weights; of a server that does not tell them, of what it is asked for.
+        parameters: how many; ``None`` where a server does not say.
+        precision: of its products; ``None`` where a server does not say.
+        canvas_lengths: what a request may choose among; empty where it cannot choose.
+        default_canvas_length: 1 of a model that writes token by token: each token is a canvas of one step.
+        levers: what requests may set.
+    """
 
     name: str
     digest: str
-    parameters: int
-    precision: Precision
+    parameters: int | None
+    precision: Precision | None
     context_length: int
     canvas_lengths: tuple[int, ...]
     default_canvas_length: int
@@ -42,6 +68,7 @@ class ModelInfo:
     default_steps: int
     default_max_tokens: int
     tasks: tuple[str, ...]
+    levers: tuple[Lever, ...] = ALL_LEVERS
 
     def default_steps_of(self, canvas_length: int | None) -> int:
         """Return the steps of a canvas that are taken unless asked otherwise: never more than it has positions."""
@@ -152,7 +179,13 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What a request cost. Steps are denoise steps (decode steps when autoregressive) and nothing else."""
+    """What a request cost. Steps are denoise steps (decode steps when autoregressive) and nothing else.
+
+    Attributes:
+        steps_known: whether whoever served it says how many steps it took. Where not, steps and canvases are 0 and
+            mean nothing.
+        tokens_known: whether it says how many tokens there were. Where not, their numbers are 0 and mean nothing.
+    """
 
     prompt_tokens: int
     completion_tokens: int
@@ -163,6 +196,8 @@ class Usage:
     steps_used: int
     canvases: int
     exit_reason: ExitReason
+    steps_known: bool = True
+    tokens_known: bool = True
 
     @property
     def tokens_per_step(self) -> float:

@@ -2,12 +2,15 @@
 
 import argparse
 
-from unmask.cli.arguments import add_json, whole
+from unmask.cli.arguments import add_json, number, whole
 from unmask.cli.gate_exits import add_gate_action
 from unmask.types import Mode
 
+SUITES = "a YAML or JSONL file, `example`, `example-ko`, or `generated` or `generated:SEED`"
 MODES = {"diffusion": Mode.DIFFUSION, "ar": Mode.AUTOREGRESSIVE}
+KINDS = ("openai", "unmask")
 RETRIEVALS = ("typed", "naive")
+FORMS = ("cards", "triples", "prose")
 
 
 def add_generate(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -24,7 +27,7 @@ def add_generate(actions: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 def add_asking(parser: argparse.ArgumentParser) -> None:
     """Add what says which systems are asked what, and how; also for whatever asks and goes on to score."""
-    parser.add_argument("suite", metavar="SUITE", help="a YAML or JSONL file, or `generated` or `generated:SEED`")
+    parser.add_argument("suite", metavar="SUITE", help=SUITES)
     parser.add_argument(
         "--model",
         required=True,
@@ -38,10 +41,21 @@ def add_asking(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--concurrency", type=whole(1), default=8, metavar="N", help="requests that run at the same time (default 8)"
     )
+    for option, whose in (("--key-env", "--model"), ("--against-key-env", "--against")):
+        parser.add_argument(option, metavar="NAME", help=f"environment variable with the key for the server of {whose}")
+    parser.add_argument(
+        "--kind", choices=KINDS, default=KINDS[0], help="what servers are; `unmask` ones take --steps (default openai)"
+    )
+    parser.add_argument(
+        "--temperature", type=number(0, 2), default=0.0, metavar="X", help="0, the default, takes the likeliest"
+    )
     parser.add_argument("--steps", type=whole(1), metavar="N", help="most denoise steps of one canvas")
     parser.add_argument("--max-tokens", type=whole(1), metavar="N", help="most tokens of an answer")
     parser.add_argument(
         "--retrieval", choices=RETRIEVALS, default="typed", help="where facts come from (default typed)"
+    )
+    parser.add_argument(
+        "--form", choices=FORMS, help="how facts are written (default cards, or prose where a server is asked)"
     )
     parser.add_argument("--limit", type=whole(1), metavar="N", help="ask the first N scenarios only")
     parser.add_argument("--out", metavar="FOLDER|URL", help="where answers go (default runs/gate-SUITE-MODEL)")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from unmask.cli.arguments import add_json, whole
 from unmask.cli.gate_exits import add_gate_action
+from unmask.cli.gate_generate_parser import SUITES
 
 if TYPE_CHECKING:
     import argparse
@@ -18,9 +19,7 @@ def add_suite(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         "Check a suite of scenarios and count what is in it. With --generate, make one: worlds and scenarios of kinds "
         "that the embedded models were trained on, with names and phrasings that they were not.",
     )
-    suite.add_argument(
-        "suite", nargs="?", metavar="SUITE", help="a YAML or JSONL file, or `generated` or `generated:SEED`"
-    )
+    suite.add_argument("suite", nargs="?", metavar="SUITE", help=SUITES)
     suite.add_argument("--generate", action="store_true", help="make a suite")
     suite.add_argument("--seed", type=whole(0), default=0, metavar="N", help="of --generate (default 0)")
     suite.add_argument("--to", type=Path, metavar="FILE", help="write it there, and its worlds into a folder beside it")

@@ -135,7 +135,7 @@ class Asking:
         known = self._some(self._rng.randint(0, 1))
         slots = [lacking, *(fact.slot for fact in known)]
         self._rng.shuffle(slots)
-        checks = (AdmitsUnknown(subject=self._person, slot=lacking), *_stated(known))
+        checks: tuple[Check, ...] = (AdmitsUnknown(subject=self._person, slot=lacking), *_stated(known))
         return (Turn(question=self._asks_for(slots), needed=tuple(fact.id for fact in known), checks=checks),)
 
     def _follow_up(self) -> tuple[Turn, ...]:

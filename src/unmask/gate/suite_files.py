@@ -1,9 +1,10 @@
 """Suites as files: YAML with everything in one document, or JSONL with the head first and then a scenario a line."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
 import orjson
@@ -21,12 +22,15 @@ from unmask.gate.suite_schema import HeadDocument, ScenarioDocument
 from unmask.knowledge.errors import MOST_SHOWN, Fault, WorldError
 from unmask.knowledge.files import read_world
 from unmask.knowledge.folder import Part, misfits
+from unmask.knowledge.shipped import EXAMPLE
 from unmask.knowledge.world import World
 
 LARGEST_FILE = 64 << 20
 """Bytes; a hundred thousand scenarios."""
 LINES = ".jsonl"
 SCENARIOS = "scenarios"
+SHIPPED_WORLDS: Mapping[str, Path] = MappingProxyType({"example": EXAMPLE})
+"""Worlds that a suite may name instead of a folder."""
 ReadWorld = Callable[[Path], World]
 
 _Document = TypeVar("_Document", bound=BaseModel)
@@ -40,13 +44,12 @@ class _Parts:
     scenarios: tuple[Part, ...]
 
 
-def read_suite(path: Path, read: ReadWorld = read_world, named: Callable[[str], Path | None] = lambda _: None) -> Suite:
+def read_suite(path: Path, read: ReadWorld = read_world) -> Suite:
     """Read a suite with its worlds, strictly.
 
     Args:
         path: a ``.jsonl`` file, or one of YAML, of which JSON is a part.
         read: reads a world's folder.
-        named: says where the worlds that have a name instead of a folder are, such as ``example``.
 
     Raises:
         SuiteError: it does not hold scenarios of its worlds; it lists every fault with file and line.
@@ -55,7 +58,7 @@ def read_suite(path: Path, read: ReadWorld = read_world, named: Callable[[str], 
     parts = _parts(path, faults)
     head = None if parts.head is None else _checked(parts.head, HeadDocument, faults)
     # As long as a world cannot be read, what refers to it cannot be judged.
-    worlds = None if parts.head is None or head is None else _worlds(path, parts.head, head, read, named, faults)
+    worlds = None if parts.head is None or head is None else _worlds(path, parts.head, head, read, faults)
     scenarios = _scenarios(parts.scenarios, worlds, faults)
     if parts.head is not None and not parts.scenarios and not faults:
         faults.append(parts.head.fault("it has no scenarios; a suite of none decides nothing"))
@@ -75,10 +78,11 @@ def warnings_of(suite: Suite) -> tuple[str, ...]:
     clusters = {scenario.cluster for scenario in suite.scenarios}
     if len(clusters) > 1:
         return ()
-    return (
-        f"all {len(suite.scenarios)} scenarios of {suite.id} are of one cluster, {min(clusters)}: they count as one, so "
-        "no interval can be given and every row will be INCONCLUSIVE. Ask about other subjects too",
+    warning = (
+        f"all {len(suite.scenarios)} scenarios of {suite.id} are of one cluster, {min(clusters)}: they count as one, "
+        "so no interval can be given and every row will be INCONCLUSIVE. Ask about other subjects too"
     )
+    return (warning,)
 
 
 def suite_text(suite: Suite, worlds: Sequence[str], *, lines: bool) -> str:
@@ -168,19 +172,18 @@ def _no_number(text: str) -> object:
     raise ValueError(f"{text} is no number")
 
 
-def _worlds(  # noqa: PLR0913, PLR0917 - what it reads, and how
+def _worlds(
     path: Path,
     part: Part,
     head: HeadDocument,
     read: ReadWorld,
-    named: Callable[[str], Path | None],
     faults: list[Fault],
 ) -> dict[str, World] | None:
     """Return all worlds by id; nothing where one of them cannot be had."""
     before = len(faults)
     worlds: dict[str, World] = {}
     for number, name in enumerate(head.worlds):
-        folder = named(name) or path.parent / name
+        folder = SHIPPED_WORLDS.get(name) or path.parent / name
         try:
             world = read(folder)
         except WorldError as error:

@@ -47,7 +47,7 @@ def misfits_of(scenario: Scenario, world: World) -> Iterator[Misfit]:
 
 def _turn_misfits(turn: Turn, world: World) -> Iterator[Misfit]:
     for number, name in enumerate(turn.needed):
-        path = ("needed", number)
+        path: tuple[Key, ...] = ("needed", number)
         if name not in world.misconceptions:
             yield from _unknown(path, name, world.statements, "statement or misconception")
         if name in turn.needed[:number]:

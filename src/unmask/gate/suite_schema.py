@@ -71,7 +71,7 @@ class CheckDocument(Document):
             raise ValueError(f"allowed: exactly one of {allowed}; write each check as an item of its own")
         return self
 
-    def check(self) -> Check:  # noqa: PLR0911 - one for each kind of check
+    def check(self) -> Check:
         """Return the check."""
         if self.states is not None:
             return StatesFact(statement=self.states)
@@ -99,9 +99,9 @@ class TurnDocument(Document):
     """A question."""
 
     question: Question
-    needed: list[Id] = []
-    checks: list[CheckDocument] = []
-    forbidden: list[ClaimDocument] = []
+    needed: list[Id] = Field(default_factory=list)
+    checks: list[CheckDocument] = Field(default_factory=list)
+    forbidden: list[ClaimDocument] = Field(default_factory=list)
 
     def turn(self) -> Turn:
         """Return the turn."""

@@ -54,6 +54,9 @@ class Context:
         dropped: ids of what would have been next had the token budget allowed it.
         text: the facts as written.
         tokens: of the text.
+        left_out: ids of facts that the form cannot write: those on slots that `unmask.cards.SLOTS` lacks.
+        focus: ids of the entities that a follow-up may point at, what the question led to first.
+        asked: slots that the question asked for in the end.
     """
 
     world: str
@@ -64,3 +67,6 @@ class Context:
     dropped: tuple[str, ...]
     text: str
     tokens: int
+    left_out: tuple[str, ...] = ()
+    focus: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()

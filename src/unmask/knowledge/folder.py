@@ -104,12 +104,15 @@ class FolderReader:
             with (self.folder / name).open("rb") as file:
                 content = file.read(LARGEST_FILE + 1)
         except OSError as error:
-            return self._refuse(name, f"it cannot be read: {error.strerror}")
+            self._refuse(name, f"it cannot be read: {error.strerror}")
+            return None
         self._bytes += len(content)
         if len(content) > LARGEST_FILE:
-            return self._refuse(name, f"it is larger than a file of a world may be, {LARGEST_FILE} bytes")
+            self._refuse(name, f"it is larger than a file of a world may be, {LARGEST_FILE} bytes")
+            return None
         if self._bytes > LARGEST_WORLD:
-            return self._refuse(name, f"with it the world is larger than a world may be, {LARGEST_WORLD} bytes")
+            self._refuse(name, f"with it the world is larger than a world may be, {LARGEST_WORLD} bytes")
+            return None
         try:
             text = content.decode("utf-8-sig")
         except UnicodeDecodeError as error:

@@ -1,0 +1,251 @@
+"""The `Backend` that passes requests on to servers of the OpenAI API."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from unmask.backend import (
+    DoneEvent,
+    EngineState,
+    Event,
+    Generation,
+    ModelInfo,
+    ModelLoad,
+    Request,
+    Timing,
+    last_generation,
+)
+from unmask.clock import Clock
+from unmask.errors import DrainingError, UnknownModelError, shown
+from unmask.remote.answer import AnswerReader, Expected
+from unmask.remote.body import body_of, check_request
+from unmask.remote.errors import UpstreamChangedError, UpstreamError
+from unmask.remote.pool import chosen
+from unmask.remote.retrying import pause_s
+from unmask.remote.settings import RemoteModel
+from unmask.remote.upstream import Deadlines, Upstream
+from unmask.types import Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedRemotely:
+    """A model, what is said of it here, and the servers that serve it."""
+
+    settings: RemoteModel
+    info: ModelInfo
+    pool: tuple[Upstream, ...]
+
+
+class RemoteBackend:
+    """The `Backend` in front of other servers.
+
+    What was cut off is not told to `Request.left`: upstreams do not say what an abandoned request took.
+
+    Args:
+        models: at least one.
+        clock: of the times that answers carry.
+        draw: returns numbers from 0 to 1, for the pauses between tries.
+        sleep: waits for seconds.
+    """
+
+    def __init__(
+        self,
+        models: Sequence[ServedRemotely],
+        *,
+        clock: Clock,
+        draw: Callable[[], float],
+        sleep: Callable[[float], Awaitable[None]],
+    ) -> None:
+        self._models = {model.info.name: model for model in models}
+        self._clock = clock
+        self._draw = draw
+        self._sleep = sleep
+        self._steps = dict.fromkeys(self._models, 0)
+        self._answers_as: dict[str, str] = {}
+        self._open = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._is_draining = False
+
+    def models(self) -> tuple[ModelInfo, ...]:
+        """Return what is served."""
+        return tuple(model.info for model in self._models.values())
+
+    def problems(self) -> tuple[str, ...]:
+        """Name the upstreams of models that none of theirs can be asked for at present, and why."""
+        found = []
+        for name, model in self._models.items():
+            problems = [upstream.breaker.problem for upstream in model.pool]
+            if all(problem is not None for problem in problems):
+                found.append(f"no upstream of {name} is well: {'; '.join(filter(None, problems))}")
+        return tuple(found)
+
+    def load(self) -> tuple[ModelLoad, ...]:
+        """Return what is under way. Pages, ticks and busy time are the upstreams' own, and 0.
+
+        The state is always running: a circuit that is open mends itself, so `problems` tells of it.
+        """
+        return tuple(self._load(model) for model in self._models.values())
+
+    async def generate(self, request: Request) -> Generation:
+        """Run a request to its end.
+
+        Raises:
+            InvalidRequestError: a value is not allowed, or the upstream has no such control.
+            UpstreamError: no upstream has answered it to its end.
+            DrainingError: the backend is shutting down.
+        """
+        return await last_generation(self.stream(request))
+
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
+        """Run a request and yield its text as it comes, `DoneEvent` last; closing the iterator hangs up.
+
+        Raises:
+            InvalidRequestError: a value is not allowed, or the upstream has no such control.
+            UpstreamError: no upstream has answered it to its end. Text that was yielded before stands for nothing.
+            DrainingError: the backend is shutting down.
+        """
+        if self._is_draining:
+            raise DrainingError("the server finishes what it has and takes nothing new")
+        if request.model not in self._models:
+            raise UnknownModelError(request.model, self._models)
+        model = self._models[request.model]
+        check_request(request, model.info, model.settings.kind)
+        self._open += 1
+        self._idle.clear()
+        try:
+            async with aclosing(self._tried(request, model)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            self._open -= 1
+            if not self._open:
+                self._idle.set()
+
+    async def drain(self) -> None:
+        """Accept nothing new, finish what runs, close all connections."""
+        self._is_draining = True
+        await self._idle.wait()
+        for model in self._models.values():
+            for upstream in model.pool:
+                await upstream.aclose()
+
+    async def _tried(self, request: Request, model: ServedRemotely) -> AsyncGenerator[Event, None]:
+        """Try a request until it is answered, or has failed for good; never again once text was passed on."""
+        arrived = self._clock.now() if request.arrived is None else request.arrived
+        timeouts = model.settings.timeouts_of(request.terms.name)
+        deadlines = Deadlines(timeouts=timeouts, ends=asyncio.get_running_loop().time() + timeouts.total)
+        tried: list[str] = []
+        while True:
+            upstream = chosen(model.pool, request, tried)
+            tried.append(upstream.name)
+            is_begun = False
+            try:
+                async with aclosing(self._asked(request, model, upstream, deadlines, arrived)) as events:
+                    async for event in events:
+                        is_begun = True
+                        yield event
+                    return
+            except UpstreamError as error:
+                pause = None if is_begun or not error.may_retry else self._pause(model, error, tried)
+                if pause is None or pause > deadlines.left(pause):
+                    raise
+            await self._sleep(pause)
+
+    def _pause(self, model: ServedRemotely, error: UpstreamError, tried: Sequence[str]) -> float | None:
+        has_other = any(one.name not in tried and one.breaker.takes for one in model.pool)
+        # What one upstream asks for says nothing of another, which is asked at once.
+        pause = pause_s(model.settings.retries, len(tried), self._draw, None if has_other else error.retry_after_s)
+        return 0.0 if has_other and pause is not None else pause
+
+    async def _asked(
+        self, request: Request, model: ServedRemotely, upstream: Upstream, deadlines: Deadlines, arrived: float
+    ) -> AsyncGenerator[Event, None]:
+        """Ask one upstream once, and tell its circuit how it went."""
+        upstream.breaker.enter()
+        is_told = False
+        try:
+            async with aclosing(self._answered(request, model, upstream, deadlines, arrived)) as events:
+                async for event in events:
+                    if isinstance(event, DoneEvent):
+                        upstream.breaker.succeed()
+                        is_told = True
+                    yield event
+        except UpstreamError as error:
+            if error.is_unhealthy:
+                upstream.breaker.fail(error.reason)
+                is_told = True
+            raise
+        finally:
+            if not is_told:
+                upstream.breaker.leave()
+
+    async def _answered(
+        self, request: Request, model: ServedRemotely, upstream: Upstream, deadlines: Deadlines, arrived: float
+    ) -> AsyncGenerator[Event, None]:
+        settings = model.settings
+        max_tokens = request.max_tokens or model.info.default_max_tokens
+        reader = AnswerReader(
+            Expected(
+                upstream=upstream.name,
+                most_bytes=settings.bounds.base_bytes + settings.bounds.bytes_per_token * max_tokens,
+                event_bytes=settings.bounds.event_bytes,
+                has_logprobs=request.top_logprobs is not None,
+            )
+        )
+        started = arrived
+        async with aclosing(upstream.answer(body_of(request, settings, max_tokens), deadlines)) as pieces:
+            async for piece in pieces:
+                if not piece:
+                    started = self._clock.now()
+                for committed in reader.feed(piece):
+                    self._check_model(reader, model, upstream)
+                    yield committed
+                if reader.is_done:
+                    break
+        self._check_model(reader, model, upstream)
+        generation = self._generation(reader, Timing(arrived=arrived, started=started, finished=self._clock.now()))
+        self._steps[request.model] += generation.usage.steps_used
+        yield DoneEvent(generation=generation)
+
+    def _generation(self, reader: AnswerReader, timing: Timing) -> Generation:
+        finish = reader.finish()
+        return Generation(
+            outcome=Outcome.COMPLETED,
+            finish_reason=finish,
+            text=reader.text,
+            tokens=(),
+            usage=reader.usage(),
+            timing=timing,
+            logprobs=reader.logprobs,
+        )
+
+    def _check_model(self, reader: AnswerReader, model: ServedRemotely, upstream: Upstream) -> None:
+        """Refuse an answer of another model than those before were of."""
+        said = reader.model
+        if said is None:
+            return
+        first = self._answers_as.setdefault(model.info.name, said) if not model.settings.answers_as else ""
+        allowed = model.settings.answers_as or (first,)
+        if said not in allowed:
+            raise UpstreamChangedError(
+                upstream.name,
+                f"it answers as model {shown(said)}, allowed: {', '.join(allowed)}. "
+                "If both are right, name them in answers_as; if the model has changed, start anew.",
+            )
+
+    def _load(self, model: ServedRemotely) -> ModelLoad:
+        return ModelLoad(
+            model=model.info.name,
+            state=EngineState.RUNNING,
+            running=sum(upstream.running for upstream in model.pool),
+            waiting=sum(upstream.waiting for upstream in model.pool),
+            max_running=sum(upstream.settings.concurrency for upstream in model.pool),
+            kv_pages_used=0,
+            kv_pages=0,
+            page_tokens=0,
+            steps=self._steps[model.info.name],
+            ticks=0,
+            busy_s=0.0,
+        )

@@ -1,0 +1,107 @@
+"""From a `Request` to the body that an upstream is sent; what it cannot do is refused, by the field's name."""
+
+from typing import assert_never
+
+from unmask.backend import HIGHEST_TEMPERATURE, MOST_ALTERNATIVES, MOST_STOPS, ModelInfo, Request
+from unmask.errors import InvalidRequestError
+from unmask.remote.errors import UnsupportedByUpstreamError
+from unmask.remote.settings import Kind, RemoteModel
+from unmask.types import Mode, StrategyChoice
+
+Json = dict[str, object]
+
+
+def check_request(request: Request, model: ModelInfo, kind: Kind) -> None:
+    """Refuse what the upstream cannot do, and values that no server takes.
+
+    A field that its caller has left alone is never refused. `Request.mode` is not looked at for servers of other
+    makes: diffusion is its default, so nothing tells whether a caller meant it, and they write in the one way they do.
+
+    Raises:
+        InvalidRequestError: a value is not allowed.
+        UnsupportedByUpstreamError: a field asks for what the upstream cannot do.
+    """
+    match kind:
+        case Kind.OPENAI:
+            _check_levers(request, model, has_budget=False)
+        case Kind.UNMASK:
+            _check_levers(request, model, has_budget=True)
+            if request.mode is not Mode.DIFFUSION:
+                raise UnsupportedByUpstreamError("mode", request.mode.value, model.name)
+        case _:
+            assert_never(kind)
+    sampling = request.sampling
+    if not 0 <= sampling.temperature <= HIGHEST_TEMPERATURE:
+        raise InvalidRequestError("temperature", sampling.temperature, f"0 to {HIGHEST_TEMPERATURE}", "Change it.")
+    if not 0 < sampling.top_p <= 1:
+        raise InvalidRequestError("top_p", sampling.top_p, "above 0, at most 1", "Change it.")
+    if len(request.stop) > MOST_STOPS or "" in request.stop:
+        raise InvalidRequestError("stop", request.stop, f"up to {MOST_STOPS} texts, none empty", "Send fewer.")
+    if request.top_logprobs is not None and not 0 <= request.top_logprobs <= MOST_ALTERNATIVES:
+        raise InvalidRequestError("top_logprobs", request.top_logprobs, f"0 to {MOST_ALTERNATIVES}", "Change it.")
+    if request.max_tokens is not None and not 1 <= request.max_tokens <= model.context_length:
+        raise InvalidRequestError("max_tokens", request.max_tokens, f"1 to {model.context_length}", "Change it.")
+
+
+def _check_levers(request: Request, model: ModelInfo, *, has_budget: bool) -> None:
+    pulled: list[tuple[str, object, bool]] = [
+        ("draft", request.draft, request.draft is not None),
+        ("exit", request.exit, request.exit is not None),
+        ("snapshots", request.snapshots, request.snapshots),
+        ("trace", request.trace, request.trace),
+        ("diffusion.strategy", request.strategy.name.value, _is_unsent(request.strategy, has_budget=has_budget)),
+    ]
+    if not has_budget:
+        pulled += [
+            ("diffusion.max_steps", request.budget and request.budget.max_steps, request.budget is not None),
+            ("diffusion.canvas_length", request.canvas_length, request.canvas_length is not None),
+        ]
+    for param, value, is_set in pulled:
+        if is_set:
+            raise UnsupportedByUpstreamError(param, value, model.name)
+
+
+def _is_unsent(strategy: StrategyChoice, *, has_budget: bool) -> bool:
+    """Tell whether a strategy is asked for that the upstream cannot be told of."""
+    if has_budget:
+        return strategy.finality is not None or strategy.name.needs_model
+    return strategy != StrategyChoice()
+
+
+def body_of(request: Request, model: RemoteModel, max_tokens: int) -> Json:
+    """Return the JSON object of a streamed chat completion."""
+    sampling = request.sampling
+    body: Json = {
+        "model": model.upstream_model,
+        "messages": [{"role": message.role.value, "content": message.content} for message in request.messages],
+        "max_tokens": max_tokens,
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "seed": sampling.seed,
+        "stream": True,
+    }
+    if model.include_usage:
+        body["stream_options"] = {"include_usage": True}
+    if request.stop:
+        body["stop"] = list(request.stop)
+    if request.top_logprobs is not None:
+        body |= {"logprobs": True, "top_logprobs": request.top_logprobs}
+    if model.kind is Kind.UNMASK:
+        diffusion = _diffusion(request)
+        if diffusion:
+            body["diffusion"] = diffusion
+    return body
+
+
+def _diffusion(request: Request) -> Json:
+    """Return what one of our own servers is told of steps: only what the request says."""
+    budget, strategy = request.budget, request.strategy
+    fields: Json = {
+        "max_steps": budget.max_steps if budget else None,
+        "max_total_steps": budget.max_total_steps if budget else None,
+        "canvas_length": request.canvas_length,
+        "strategy": strategy.name.value if strategy != StrategyChoice() else None,
+        "threshold": strategy.threshold,
+        "window": strategy.window,
+    }
+    return {name: value for name, value in fields.items() if value is not None}

@@ -1,0 +1,173 @@
+"""What is said here of a model that another server runs: from the configuration, and from what that server says."""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Annotated, ClassVar
+
+import httpx
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from unmask.backend import Lever, ModelInfo
+from unmask.errors import shown
+from unmask.remote.address import BlockingTransport
+from unmask.remote.errors import UnreachableError, UpstreamError, UpstreamProtocolError
+from unmask.remote.key import Key
+from unmask.remote.settings import Kind, RemoteModel, UpstreamSettings
+from unmask.types import Precision
+
+MODELS_PATH = "/models"
+LARGEST_LIST = 4 << 20
+LONGEST_S = 10.0
+_Whole = Annotated[int, Field(ge=1, le=1 << 40)]
+
+
+class _Part(BaseModel):
+    model_config: ClassVar[ConfigDict] = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+
+class ModelEntry(_Part):
+    """An entry of ``/v1/models``. Beside the id all is optional: few servers say more.
+
+    ``max_model_len`` is what vLLM calls the context length; the rest is what our own servers say.
+    """
+
+    id: str
+    max_model_len: _Whole | None = None
+    digest: Annotated[str, Field(pattern="^[0-9a-f]{16,64}$")] | None = None
+    parameters: _Whole | None = None
+    precision: str | None = None
+    context_length: _Whole | None = None
+    canvas_lengths: list[_Whole] = []
+    canvas_length: _Whole | None = None
+    max_steps: _Whole | None = None
+    default_steps: _Whole | None = None
+    default_max_tokens: _Whole | None = None
+    tasks: list[str] = []
+
+
+class _ModelList(_Part):
+    data: list[ModelEntry]
+
+
+def described(model: RemoteModel, upstreams: Sequence[tuple[UpstreamSettings, Key]]) -> ModelInfo:
+    """Describe a model.
+
+    Raises:
+        UpstreamError: it is of one of our own servers, and none of them says what it serves.
+    """
+    entry: ModelEntry | None = None
+    failed: UpstreamError | None = None
+    for settings, key in upstreams if model.asks_models or model.kind is Kind.UNMASK else ():
+        try:
+            entry = entry or asked(model.upstream_model, settings, key)
+        except UpstreamError as error:
+            failed = error
+    if model.kind is Kind.UNMASK:
+        if entry is None:
+            raise failed or UnreachableError(model.name, "it has no upstream")
+        return _ours(model, entry)
+    return _foreign(model, entry)
+
+
+def asked(name: str, settings: UpstreamSettings, key: Key) -> ModelEntry:
+    """Ask a server what it says of a model; this blocks.
+
+    Raises:
+        UpstreamError: it does not answer, or does not serve such a model.
+    """
+    transport = httpx.HTTPTransport(trust_env=False, proxy=settings.proxy)
+    checked = (
+        transport
+        if settings.proxy
+        else BlockingTransport(settings.name, transport, allow_link_local=settings.allow_link_local)
+    )
+    headers = {"user-agent": "unmask", "accept-encoding": "identity", **key.headers()}
+    with httpx.Client(transport=checked, headers=headers, timeout=LONGEST_S, trust_env=False) as client:
+        try:
+            content = _content(client, settings)
+        except httpx.HTTPError as error:
+            raise UnreachableError(settings.name, f"it cannot be reached ({type(error).__name__})") from error
+    try:
+        entries = _ModelList.model_validate_json(content).data
+    except ValidationError as error:
+        raise UpstreamProtocolError(settings.name, f"{MODELS_PATH} answers with no list of models") from error
+    found = next((entry for entry in entries if entry.id == name), None)
+    if found is None:
+        names = ", ".join(entry.id for entry in entries)
+        raise UpstreamProtocolError(settings.name, f"it serves no model {shown(name)}, allowed: {shown(names)}")
+    return found
+
+
+def _content(client: httpx.Client, settings: UpstreamSettings) -> bytes:
+    content = b""
+    with client.stream("GET", settings.url + MODELS_PATH) as response:
+        if response.status_code != httpx.codes.OK:
+            raise UpstreamProtocolError(settings.name, f"{MODELS_PATH} answers {response.status_code}")
+        for piece in response.iter_raw():
+            content += piece
+            if len(content) > LARGEST_LIST:
+                raise UpstreamProtocolError(settings.name, f"{MODELS_PATH} answers more than {LARGEST_LIST} bytes")
+    return content
+
+
+def _ours(model: RemoteModel, entry: ModelEntry) -> ModelInfo:
+    """Describe a model of one of our own servers: it says all of it itself.
+
+    What it does not take over HTTP is no lever here: exit rules, drafts, snapshots and traces.
+    """
+    given = (entry.digest, entry.context_length, entry.canvas_length, entry.max_steps, entry.default_steps)
+    if None in given:
+        raise UpstreamProtocolError(model.name, f"{MODELS_PATH} does not say of {entry.id} what our own servers say")
+    digest, context, canvas, steps, default = given
+    assert digest is not None, "looked at just now"
+    assert context is not None, "same"
+    assert canvas is not None, "same"
+    assert steps is not None, "same"
+    assert default is not None, "same"
+    return ModelInfo(
+        name=model.name,
+        digest=model.digest or digest,
+        parameters=entry.parameters,
+        precision=Precision(entry.precision) if entry.precision in set(Precision) else None,
+        context_length=context,
+        canvas_lengths=tuple(entry.canvas_lengths),
+        default_canvas_length=canvas,
+        max_steps=steps,
+        default_steps=default,
+        default_max_tokens=entry.default_max_tokens or model.default_max_tokens,
+        tasks=tuple(entry.tasks),
+        levers=(Lever.BUDGET, Lever.STRATEGY),
+    )
+
+
+def _foreign(model: RemoteModel, entry: ModelEntry | None) -> ModelInfo:
+    """Describe a model of any other server.
+
+    Its digest is not one of weights, which nobody tells: it is made of the names it is asked for under, and of the
+    operator's ``revision``, so that policies and gate runs bound to it hold until the operator says otherwise. An
+    answer that says it is of another model is refused (`UpstreamChangedError`).
+
+    It counts as writing token by token, each token a canvas of one step. So the most that a request may cost, which is
+    reserved for it, is a step for each token; no server takes more.
+    """
+    said = entry.max_model_len or entry.context_length if entry else None
+    return ModelInfo(
+        name=model.name,
+        digest=model.digest or digest_of(model),
+        parameters=None,
+        precision=None,
+        context_length=min(model.context_length, said or model.context_length),
+        canvas_lengths=(),
+        default_canvas_length=1,
+        max_steps=1,
+        default_steps=1,
+        default_max_tokens=model.default_max_tokens,
+        tasks=(),
+        levers=(),
+    )
+
+
+def digest_of(model: RemoteModel) -> str:
+    """Return 32 hexadecimal digits that stand for what is asked for: model, revision, names of answers."""
+    parts = "\0".join((model.kind.value, model.upstream_model, model.revision, *sorted(model.answers_as)))
+    return blake2b(parts.encode("utf-8", "surrogatepass"), digest_size=16, person=b"unmask-remote").hexdigest()
