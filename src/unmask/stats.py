@@ -119,12 +119,13 @@ def effective_share(
     if not successes:
         return None
     # Scaled so that equal probabilities weigh exactly 1.
-    weights = min(probabilities) / _floats(probabilities)
+    weights: Floats = min(probabilities) / _floats(probabilities)
     hits = np.asarray(successes, dtype=bool)
     # Counts at the ends are exact, as whether a rate is 0 or 1 matters.
     rate = 0.0 if not hits.any() else 1.0 if hits.all() else float(weights[hits].sum() / weights.sum())
     if clusters is not None:
-        weights = _floats(np.bincount(np.unique(np.asarray(clusters), return_inverse=True)[1], weights))
+        numbers = np.unique(np.asarray(clusters), return_inverse=True)[1]
+        weights = np.bincount(numbers, weights).astype(np.float64)
     return Share(rate=rate, n=float(weights.sum() ** 2 / (weights**2).sum()))
 
 

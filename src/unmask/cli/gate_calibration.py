@@ -12,7 +12,7 @@ from unmask.cli.gate_review_show import progress_text
 from unmask.cli.intervals import interval_record
 from unmask.cli.tools import Tools
 from unmask.gate.bar import REVIEWED
-from unmask.gate.judge_quality import Calibration, KnownWrong, SystemRate, calibrations
+from unmask.gate.judge_quality import Calibration, KnownWrong, SpecificitySource, SystemRate, calibrations
 from unmask.gate.reviewed import open_reviewed
 from unmask.gate.rogan_gladen import CorrectedRate, NoBetterThanChance, RateResult
 from unmask.gate.score import Metric
@@ -37,53 +37,55 @@ def run_calibration(args: argparse.Namespace, tools: Tools) -> int:
             }
         )
         return GateExit.PASS
-    tools.out.print(quality_table(found))
-    tools.out.print(rate_table(found))
+    tools.out.print(label_table(found))
+    tools.out.print(figure_table(found))
     tools.say(progress_text(run))
     for line in _remarks(found):
         tools.say(line)
     return GateExit.PASS
 
 
-def quality_table(found: tuple[Calibration, ...]) -> Table:
-    """Return how often marks are right, a row a metric."""
-    table = Table(title="marks against people", caption="pass: of hallucination, that nothing false is said. 95 %")
-    headings = (
-        "metric",
-        "judged, targeted",
-        "judged, audit",
-        "of these used",
-        "right ones passed",
-        "wrong ones failed",
-        "known wrong failed",
-        "people agree",
-    )
-    for name in headings:
+def label_table(found: tuple[Calibration, ...]) -> Table:
+    """Return what people judged, a row a metric."""
+    table = Table(title="judged by people")
+    for name in ("metric", "failed, borderline, unscored", "random audit", "labels used"):
         table.add_column(name, overflow="fold")
     for one in found:
         audit = one.audit
-        table.add_row(
-            one.metric,
-            f"{one.targeted} of {one.targeted_of}",
-            f"{audit.judged} of {audit.of}",
-            str(len(audit.labels)),
-            *(_shown(rate) for rate in (one.sensitivity, one.specificity, one.caught, one.agreement)),
-        )
+        judged = f"{audit.judged} of {audit.of}"
+        table.add_row(one.metric, f"{one.targeted} of {one.targeted_of}", judged, str(len(audit.labels)))
     return table
 
 
-def rate_table(found: tuple[Calibration, ...]) -> Table:
-    """Return rates of passes, as they were marked and corrected, a row a metric and system."""
+def figure_table(found: tuple[Calibration, ...]) -> Table:
+    """Return how good marks are, and what rates of passes would be without their mistakes, a row a figure."""
     table = Table(
-        title="share of answers that pass", caption="the gate decides on marks; corrected rates decide nothing"
+        title="marks against people",
+        caption="95 %; in brackets after not enough data: how many there are. Of hallucination, right is what says "
+        "nothing false. Corrected rates decide nothing.",
     )
-    for name in ("metric", "system", "by marks", "by people (audit)", "corrected", "wrong ones known from"):
+    for name in ("metric", "figure", "value"):
         table.add_column(name, overflow="fold")
     for one in found:
+        table.add_row(one.metric, "right ones that pass (sensitivity)", _shown(one.sensitivity))
+        table.add_row("", "wrong ones that fail (specificity)", _shown(one.specificity))
+        table.add_row("", "known wrong ones that fail", _shown(one.caught))
+        table.add_row("", "reviewers agree", _shown(one.agreement))
         for rate in one.systems:
-            source = "" if one.source is None else one.source.replace("_", " ")
-            table.add_row(one.metric, rate.system, _shown(rate.raw), _shown(rate.people), _rate(rate.corrected), source)
+            table.add_row("", f"{rate.system} passes, by marks", _shown(rate.raw))
+            table.add_row("", f"{rate.system} passes, by people", _shown(rate.people))
+            table.add_row("", f"{rate.system} passes, {_corrected_by(one)}", _rate(rate.corrected), end_section=True)
     return table
+
+
+def _corrected_by(one: Calibration) -> str:
+    match one.source:
+        case SpecificitySource.KNOWN_WRONG:
+            return "corrected by known wrong ones"
+        case SpecificitySource.AUDIT | None:
+            return "corrected"
+        case _:
+            assert_never(one.source)
 
 
 def calibration_record(one: Calibration) -> dict[str, object]:
@@ -151,7 +153,7 @@ def _shown(result: IntervalResult) -> str:
         case Interval():
             return f"{result.estimate:.1%} ({result.low:.1%} to {result.high:.1%})"
         case NotEnoughData():
-            return f"not enough data: {result.reason}"
+            return f"not enough data ({result.n})"
         case _:
             assert_never(result)
 

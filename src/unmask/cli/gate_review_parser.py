@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 
 from unmask.cli.arguments import add_json, whole
 from unmask.cli.gate_exits import add_gate_action
-from unmask.gate.finding import FindingKind
-from unmask.gate.judge_quality import MIN_LABELS
-from unmask.gate.reviewed import Stratum
 
 if TYPE_CHECKING:
     import argparse
 
 RUN = "folder or URL of a scored run"
+STRATA = ("targeted", "audit")
+KINDS = ("scenario", "rubric", "threshold")
+MIN_LABELS = 30
 
 
 def add_review(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -28,9 +28,7 @@ def add_review(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     review.add_argument("--as", dest="who", metavar="NAME", help="who reviews (default: the user's login)")
     review.add_argument("--audit", type=whole(1), metavar="N", help="draw N answers in all by chance")
     review.add_argument("--audit-seed", type=whole(), metavar="N", help="of the first draw (default 0)")
-    review.add_argument(
-        "--stratum", choices=[stratum.value for stratum in Stratum], help="only what is in this stratum"
-    )
+    review.add_argument("--stratum", choices=STRATA, help="only what is in this stratum")
     review.add_argument(
         "--second", action="store_true", help="judge what others have judged, to see whether people agree"
     )
@@ -91,7 +89,7 @@ def add_finding(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         metavar="CORRECTION",
         help="ids of the decisions it comes from, or their first digits",
     )
-    finding.add_argument("--kind", required=True, choices=[kind.value for kind in FindingKind], help="what is changed")
+    finding.add_argument("--kind", required=True, choices=KINDS, help="what is changed")
     finding.add_argument("--to", required=True, metavar="FILE", help="the file that is changed")
     finding.add_argument("--suite", metavar="SUITE", help="of a scenario: the suite that the run asked")
     finding.add_argument("--id", metavar="NAME", help="of a scenario (default SCENARIO-review-DIGITS)")

@@ -57,16 +57,17 @@ def word_text(word: Correction) -> str:
 
 def strata_text(item: ReviewItem) -> str:
     """Say why a mark is in the queue, with both facts where there are two."""
-    parts = [] if item.look is None else [f"{item.look}, all of them taken"]
+    parts = [] if item.look is None else [f"{item.look} (all taken)"]
     if item.audit is not None:
-        parts.append(f"drawn with probability {item.audit:.4g}")
+        parts.append(f"drawn ({item.audit:.4g})")
     return "; ".join(parts)
 
 
 def list_table(run: ReviewedRun, items: Sequence[ReviewItem]) -> Table:
     """Return marks of the queue with what was decided of it."""
     table = Table()
-    for name in ("mark", "value", "why in the queue", "decided", "by", "note"):
+    table.add_column("mark", overflow="fold", min_width=32)
+    for name in ("value", "in the queue", "decided", "by", "note"):
         table.add_column(name, overflow="fold")
     at_fault = run.standing.scenario_errors
     for item in items:
