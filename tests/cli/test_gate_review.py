@@ -14,8 +14,8 @@ from tests.gate.review_runs import FACT, START, Made, make_key, make_mark, make_
 from tests.gate.test_suite_append import yaml_suite
 from unmask.cli import gate_review_parser
 from unmask.gate import judge_quality
-from unmask.gate.finding import FindingKind
 from unmask.gate.response import SystemLabel
+from unmask.gate.review_finding import FindingKind
 from unmask.gate.reviewed import Stratum, open_reviewed
 from unmask.gate.score import Metric
 

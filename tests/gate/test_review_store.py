@@ -10,8 +10,8 @@ from tests.gate.review_runs import make_correction, make_key, make_scored
 from unmask.gate.artefacts import RunFolder
 from unmask.gate.audit import AuditDraw
 from unmask.gate.correction import Decision
-from unmask.gate.finding import Finding, FindingKind
 from unmask.gate.review_errors import ReviewStoreError
+from unmask.gate.review_finding import Finding, FindingKind
 from unmask.gate.review_store import CORRECTIONS, ReviewStore
 
 WRITER = """

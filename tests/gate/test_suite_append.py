@@ -9,8 +9,8 @@ from tests.gate.review_runs import make_correction, make_key, make_scored
 from unmask.config.strict_yaml import load_yaml
 from unmask.gate.correction import Decision
 from unmask.gate.errors import RunFolderError
-from unmask.gate.finding import scenario_from
 from unmask.gate.review_errors import ReviewError
+from unmask.gate.review_finding import scenario_from
 from unmask.gate.scenario import Scenario
 from unmask.gate.suite_append import append_scenario, scenario_of
 

@@ -8,8 +8,8 @@ from unmask.cli.exits import UsageError
 from unmask.cli.gate_exits import GateExit
 from unmask.cli.tools import Tools
 from unmask.gate.correction import Correction
-from unmask.gate.finding import Finding, FindingKind, scenario_from
 from unmask.gate.review_errors import ReviewError
+from unmask.gate.review_finding import Finding, FindingKind, scenario_from
 from unmask.gate.reviewed import ReviewedRun, open_reviewed
 from unmask.gate.suite_append import append_scenario, scenario_of
 

@@ -12,9 +12,9 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from unmask.gate.audit import AuditDraw
 from unmask.gate.correction import Correction
-from unmask.gate.finding import Finding
 from unmask.gate.lock import locked
 from unmask.gate.review_errors import ReviewStoreError
+from unmask.gate.review_finding import Finding
 
 CORRECTIONS = "review/corrections.jsonl"
 DRAWS = "review/audit.jsonl"
