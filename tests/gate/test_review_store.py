@@ -94,6 +94,16 @@ def test_two_processes_at_once_lose_nothing(tmp_path: Path) -> None:
     assert len(found) == 80
 
 
+def test_object_store_keeps_every_line() -> None:
+    """Each is an object of its own there, whoever writes at the same time; the last decision is the latest by time."""
+    stores = [ReviewStore(RunFolder("memory://reviews/run")) for _ in range(2)]
+    words = [make_correction(SCORED, Decision.WRONG, who=f"r{number}", after=9 - number) for number in range(6)]
+    for number, word in enumerate(words):
+        stores[number % 2].add(word)
+
+    assert stores[0].corrections() == tuple(reversed(words))
+
+
 def test_torn_line_of_a_killed_process_is_none(tmp_path: Path) -> None:
     """The next decision takes its place."""
     store = store_in(tmp_path)
