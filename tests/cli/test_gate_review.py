@@ -145,6 +145,21 @@ def test_graded_mark_is_given_a_value(tmp_path: Path, monkeypatch: pytest.Monkey
     assert [one.value for one in open_reviewed(str(run.path)).corrections] == [0.75]
 
 
+def test_what_another_terminal_decides_meanwhile_is_not_asked(run: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While this reviewer reads the first mark, another settles the next one."""
+    answers = iter(["w", "no"])
+
+    def answered(*_: object, **__: object) -> str:
+        decide(run, "s0:0:model:factual_precision=wrong", "s1:0:model:factual_precision=correct", who="jun")
+        return next(answers)
+
+    monkeypatch.setattr("rich.console.Console.input", answered)
+    ended = at_terminal(monkeypatch, run, "")
+
+    assert (ended.code, "nothing more to judge" in ended.err) == (0, True)
+    assert {one.who for one in open_reviewed(str(run.path)).corrections} == {"mina", "jun"}
+
+
 def test_second_reviewer_is_asked_what_others_judged(run: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     """And nothing else."""
     decide(run, "s1:0:model:factual_precision=correct", who="jun")

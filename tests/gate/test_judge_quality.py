@@ -74,16 +74,21 @@ def estimate(result: object) -> float:
     return result.estimate
 
 
-def test_random_stratum_is_unbiased_and_targeted_labels_are_not() -> None:
-    """Over 30 audits of 300 of 1500 answers; the targeted ones show a judge that is nearly always wrong."""
+@pytest.fixture(name="audited", scope="module")
+def _audited() -> tuple[Judged, list[Calibration]]:
+    """Return a run of 1500 answers and 25 audits of 300 of them, all judged."""
     run = make_judged(1500)
+    queues = [run.queue(300, seed) for seed in range(25)]
+    return run, [run.calibrated(queue, run.standing(queue.audit_items)) for queue in queues]
+
+
+def test_random_stratum_is_unbiased_and_targeted_labels_are_not(audited: tuple[Judged, list[Calibration]]) -> None:
+    """The targeted ones show a judge that is nearly always wrong."""
+    run, found = audited
     passed = {one.key: one.marks[0].value == 1 for one in run.scores}
     true_sensitivity = mean(passed[key] for key in run.right)
-    found = []
-    for seed in range(30):
-        queue = run.queue(300, seed)
-        found.append(run.calibrated(queue, run.standing(queue.audit_items)))
-    targeted = [item.response.key for item in queue.items if item.look is not None and item.response.key in run.right]
+    items = run.queue(1).items
+    targeted = [item.response.key for item in items if item.look is not None and item.response.key in run.right]
     by_targeted = mean(passed[key] for key in targeted)
 
     assert mean(estimate(one.sensitivity) for one in found) == pytest.approx(true_sensitivity, abs=0.01)
@@ -91,20 +96,17 @@ def test_random_stratum_is_unbiased_and_targeted_labels_are_not() -> None:
     assert mean(estimate(one.systems[0].people) for one in found) == pytest.approx(len(run.right) / 1500, abs=0.01)
 
 
-def test_corrected_interval_holds_the_truth() -> None:
+def test_corrected_interval_holds_the_truth(audited: tuple[Judged, list[Calibration]]) -> None:
     """In nearly all audits, while the raw rate is off by more than its interval says."""
-    run = make_judged(1500)
+    run, audits = audited
     truth = len(run.right) / 1500
-    found = []
-    for seed in range(30):
-        queue = run.queue(300, seed)
-        found.append(run.calibrated(queue, run.standing(queue.audit_items)).systems[0])
+    found = [one.systems[0] for one in audits]
     raw = found[0].raw
     corrected = [one.corrected for one in found]
 
     assert isinstance(raw, Interval)
     assert not raw.low <= truth <= raw.high
-    assert sum(isinstance(one, CorrectedRate) and one.low <= truth <= one.high for one in corrected) >= 28
+    assert sum(isinstance(one, CorrectedRate) and one.low <= truth <= one.high for one in corrected) >= 23
 
 
 def test_half_reviewed_audit_counts_up_to_its_first_gap() -> None:

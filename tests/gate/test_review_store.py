@@ -22,7 +22,9 @@ from unmask.gate.correction import Decision
 from unmask.gate.review_store import ReviewStore
 
 store = ReviewStore(RunFolder(sys.argv[1]))
-for number in range(40):
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(60):
     scored = make_scored(make_key(f"{sys.argv[2]}-{number}"))
     store.add(make_correction(scored, Decision.CORRECT, who=sys.argv[2], after=number))
 """
@@ -83,15 +85,32 @@ def test_two_processes_at_once_lose_nothing(tmp_path: Path) -> None:
     """Each line of each of them is there."""
     root = Path(__file__).parents[2]
     writers = [
-        subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), name], cwd=root) for name in ("mina", "jun")
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(tmp_path), name],
+            cwd=root,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for name in ("mina", "jun")
     ]
-    assert [writer.wait() for writer in writers] == [0, 0]
+    # Both have imported all they need, so that they write at the same time.
+    for writer in writers:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "ready\n"
+    for writer in writers:
+        assert writer.stdin is not None
+        writer.stdin.write("\n")
+        writer.stdin.flush()
+    for writer in writers:
+        writer.communicate()
+    assert [writer.returncode for writer in writers] == [0, 0]
     found = store_in(tmp_path).corrections()
 
     assert {(one.who, one.key.scenario) for one in found} == {
-        (name, f"{name}-{number}") for name in ("mina", "jun") for number in range(40)
+        (name, f"{name}-{number}") for name in ("mina", "jun") for number in range(60)
     }
-    assert len(found) == 80
+    assert len(found) == 120
 
 
 def test_object_store_keeps_every_line() -> None:

@@ -1,5 +1,7 @@
 """Behaviour of `unmask.gate.rogan_gladen`."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -30,6 +32,21 @@ def test_strict_judge_is_corrected_upwards() -> None:
     assert isinstance(found, CorrectedRate)
     assert found.estimate == pytest.approx(0.98)
     assert not found.is_truncated
+
+
+def test_interval_is_that_of_lang_and_reiczigel() -> None:
+    """Worked by hand with z = 2 (confidence 0.9545): p' = 52/104, Se' = 19/22, Sp' = 17/22, P' = (p' + Sp' - 1) / J."""
+    found = corrected_rate(share(0.5, 100), share(0.9, 20), share(0.8, 20), math.erf(math.sqrt(2)))
+    slope = 19 / 22 + 17 / 22 - 1
+    centre = (0.5 + 17 / 22 - 1) / slope
+    of_se, of_sp = (19 / 22) * (3 / 22) / 22, (17 / 22) * (5 / 22) / 22
+    shift = 2 * 4 * (centre * of_se - (1 - centre) * of_sp)
+    spread = math.sqrt(0.25 / 104 + centre**2 * of_se + (1 - centre) ** 2 * of_sp) / slope
+
+    assert isinstance(found, CorrectedRate)
+    assert found.estimate == pytest.approx(0.3 / 0.7)
+    assert found.low == pytest.approx(centre + shift - 2 * spread)
+    assert found.high == pytest.approx(centre + shift + 2 * spread)
 
 
 def test_estimate_outside_of_rates_is_cut_and_said() -> None:

@@ -86,11 +86,12 @@ def test_note_says_where_it_comes_from(tmp_path: Path) -> None:
     )
 
 
-def test_suite_that_ends_in_something_else_is_left_alone(tmp_path: Path) -> None:
-    """Rather than rewritten without its comments."""
+@pytest.mark.parametrize("ending", [HEAD, "id: small\nfamily: small\nworlds:\n- world\n"])
+def test_suite_that_ends_in_something_else_is_left_alone(tmp_path: Path, ending: str) -> None:
+    """Rather than rewritten without its comments, or given a world that is a scenario."""
     path = tmp_path / "suite.yaml"
     item = ITEM.format(dash="-", pad=" ")
-    path.write_text(f"scenarios:\n{item}{HEAD}", encoding="utf-8")
+    path.write_text(f"scenarios:\n{item}{ending}", encoding="utf-8")
     before = path.read_bytes()
 
     with pytest.raises(ReviewError, match="Move the list to the end"):

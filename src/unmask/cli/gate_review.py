@@ -43,7 +43,7 @@ def run_review(args: argparse.Namespace, tools: Tools) -> int:
         Session(
             who=who,
             tools=tools,
-            reopen=lambda: open_reviewed(args.run),
+            run=run,
             wanted=lambda now: _wanted(now, args, who),
             read=lambda question: tools.err.input(question, markup=False),
         ).go()
@@ -67,7 +67,7 @@ def _decide(run: ReviewedRun, args: argparse.Namespace, who: str, tools: Tools) 
     corrections = [_correction(run, text, args, who, tools) for text in args.decide]
     for correction in corrections:
         run.store.add(correction)
-    now = open_reviewed(args.run)
+    now = run.refreshed()
     if args.json:
         tools.write_json(run_record(now, ()) | {"corrections": [correction_record(one) for one in corrections]})
         return

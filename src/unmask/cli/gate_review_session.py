@@ -26,14 +26,14 @@ class Session:
     """One reviewer at one terminal.
 
     Attributes:
-        reopen: reads the run anew, so that what another terminal has decided is not asked again.
+        run: its decisions are read anew before each mark, so that what another terminal has decided is not asked again.
         wanted: which of a run's marks are asked for.
         read: asks a question and returns a line; ``EOFError`` at the end of all input.
     """
 
     who: str
     tools: Tools
-    reopen: Callable[[], ReviewedRun]
+    run: ReviewedRun
     wanted: Callable[[ReviewedRun], tuple[ReviewItem, ...]]
     read: Callable[[str], str]
 
@@ -42,7 +42,7 @@ class Session:
         skipped = set()
         shown = None
         while True:
-            run = self.reopen()
+            run = self.run.refreshed()
             item = next((one for one in self.wanted(run) if one.name not in skipped), None)
             if item is None:
                 self.tools.say(f"nothing more to judge; {progress_text(run)}")
@@ -85,8 +85,8 @@ class Session:
     def _ruling(self, item: ReviewItem, decision: Decision) -> Ruling:
         value = None
         if decision is Decision.JUDGE_ERROR and item.mark.value not in {0.0, 1.0}:
-            value = _number(self.read("what it should be, 0 to 1 (empty: the other side): "))
-        note = self.read("note: " if decision in NEED_NOTES else "note (may be empty): ")
+            value = _number(self.read("what it should be, 0 to 1, empty for the other side: "))
+        note = self.read("note: " if decision in NEED_NOTES else "note, may be empty: ")
         return Ruling(decision=decision, value=value, note=note)
 
 

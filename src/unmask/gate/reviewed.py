@@ -1,7 +1,7 @@
 """A scored run with all that people said of it: what commands and pages show and decide on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import assert_never
@@ -64,6 +64,11 @@ class ReviewedRun:
     def audit(self) -> Progress:
         """How far the marks of the random stratum are judged."""
         return self._progress(self.items(Stratum.AUDIT))
+
+    def refreshed(self) -> "ReviewedRun":
+        """Return the same run with the decisions that there are now; answers, scores and draw are not read again."""
+        corrections = self.store.corrections()
+        return replace(self, corrections=corrections, standing=standing_of(corrections, self.responses))
 
     def is_judged(self, item: ReviewItem) -> bool:
         """Whether anybody has judged a mark, or has found its scenario at fault, which settles all of its marks."""

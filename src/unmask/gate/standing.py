@@ -1,6 +1,6 @@
 """What reviewers' decisions come to: which of them count, and where two people disagree."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from unmask.gate.correction import Correction, answer_digest
@@ -45,13 +45,14 @@ class Standing:
         )
 
 
-def standing_of(corrections: Iterable[Correction], responses: Iterable[Response]) -> Standing:
+def standing_of(corrections: Sequence[Correction], responses: Iterable[Response]) -> Standing:
     """Return what decisions come to, given them oldest first.
 
     A decision is valid while the answer is the one that was read. It stays so when the answer is scored anew: it is
     of the answer, and says by ``of_score`` which mark was seen.
     """
-    texts = {response.key: answer_digest(response) for response in responses}
+    read = {correction.key for correction in corrections}
+    texts = {response.key: answer_digest(response) for response in responses if response.key in read}
     latest: dict[Judged, Correction] = {}
     of_each: dict[Judged, dict[str, Correction]] = {}
     foreign = []
