@@ -30,7 +30,8 @@ from unmask.work import NO_GROWTH, EngineWork, Growth
 class Lever(StrEnum):
     """What a request may set beside its text and sampling; each stands for the field, or fields, of `Request`.
 
-    ``budget``: ``budget``, ``canvas_length`` and ``smaller``. A model without a lever refuses requests that pull it.
+    ``budget``: ``budget``, ``canvas_length`` and ``smaller``; ``logprobs``: ``top_logprobs``. A model without a lever
+    refuses requests that pull it.
     """
 
     BUDGET = "budget"
@@ -39,6 +40,7 @@ class Lever(StrEnum):
     DRAFT = "draft"
     SNAPSHOTS = "snapshots"
     TRACE = "trace"
+    LOGPROBS = "logprobs"
 
 
 ALL_LEVERS = tuple(Lever)

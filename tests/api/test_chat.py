@@ -57,6 +57,8 @@ async def test_answer_is_a_chat_completion() -> None:
             "diffusion": {
                 "steps_allocated": 16,
                 "steps_used": 4,
+                "steps_known": True,
+                "tokens_known": True,
                 "canvases": 2,
                 "tokens_per_step": 2.25,
                 "exit_reason": "converged",

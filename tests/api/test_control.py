@@ -100,6 +100,8 @@ async def test_answer_says_what_it_was_given(site: Site) -> None:
     assert spent(response) == {
         "steps_allocated": 16,
         "steps_used": 3,
+        "steps_known": True,
+        "tokens_known": True,
         "canvases": 1,
         "tokens_per_step": 2.0,
         "exit_reason": "early_exit",

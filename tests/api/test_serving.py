@@ -94,6 +94,8 @@ async def test_several_choices_say_what_each_cost() -> None:
     response = await post(saying("1", "12345678"), make_call(["a"] * 2))
 
     given = {
+        "steps_known": True,
+        "tokens_known": True,
         "exit_reason": "converged",
         "verify": "skipped",
         "reexpansions": 0,

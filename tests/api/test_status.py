@@ -50,11 +50,31 @@ from unmask.ledger.errors import (
     ReservationLostError,
 )
 from unmask.ledger.limit import Limit, LimitKind
+from unmask.remote.errors import (
+    CircuitOpenError,
+    RequestRefusedError,
+    SilentError,
+    UnsupportedByUpstreamError,
+    UpstreamBusyError,
+    UpstreamError,
+    UpstreamFailedError,
+    UpstreamQueueError,
+    UpstreamTimeoutError,
+)
 from unmask.tenants.errors import KeyMissingError, KeyRefusedError, KeysUnavailableError, RoleError
 from unmask.types import Outcome
 
 LIMIT = Limit(scope="tenant:acme", kind=LimitKind.REQUESTS, window_s=60, amount=10)
 ERRORS: tuple[tuple[UnmaskError, int, str, str], ...] = (
+    (UnsupportedByUpstreamError("p", 1, "m"), 400, "invalid_request_error", "unsupported_parameter"),
+    (RequestRefusedError("u", "m"), 400, "invalid_request_error", "upstream_refused"),
+    (UpstreamBusyError("u", "m"), 429, "rate_limit_error", "upstream_busy"),
+    (UpstreamQueueError("u", "m"), 429, "rate_limit_error", "queue_full"),
+    (UpstreamError("u", "m"), 502, "server_error", "upstream_failed"),
+    (UpstreamFailedError("u", "m"), 502, "server_error", "upstream_failed"),
+    (UpstreamTimeoutError("u", "m"), 504, "server_error", "upstream_timeout"),
+    (SilentError("u", "m"), 504, "server_error", "upstream_timeout"),
+    (CircuitOpenError("u", "m"), 503, "service_unavailable_error", "no_capacity"),
     (InvalidHttpError("m"), 400, "invalid_request_error", "invalid_http"),
     (MalformedBodyError("m"), 400, "invalid_request_error", "invalid_json"),
     (InvalidRequestError("p", 1, "2", "Fix."), 400, "invalid_request_error", "invalid_value"),

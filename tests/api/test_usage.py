@@ -46,6 +46,8 @@ def test_choices_are_added_up() -> None:
         "diffusion": {
             "steps_allocated": 24,
             "steps_used": 7,
+            "steps_known": True,
+            "tokens_known": True,
             "canvases": 3,
             "tokens_per_step": round(10 / 7, 4),
             "exit_reason": "converged",
@@ -121,6 +123,8 @@ def test_one_of_several_choices() -> None:
 
     assert choice_diffusion(one, given) == {
         "steps_used": 3,
+        "steps_known": True,
+        "tokens_known": True,
         "canvases": 2,
         "exit_reason": "early_exit",
         "verify": "pass",

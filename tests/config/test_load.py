@@ -57,7 +57,14 @@ def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
     """One schema: what a file may say, a variable and a flag may say too."""
     values: dict[str, Any] = {key.name: key.default for key in settings_keys()}
     values |= {"threads": 2, "models": ("a", "b"), "allowed_hosts": ("example.org",), "host": "::1"}
-    values |= {"precision": "bfloat16", "policy_dir": "p", "database": "d", "durability": "power", "prices": "c"}
+    values |= {
+        "precision": "bfloat16",
+        "remote": "r.yaml",
+        "policy_dir": "p",
+        "database": "d",
+        "durability": "power",
+        "prices": "c",
+    }
     values |= {"keys": "required", "pepper_file": "q", "tiers": ("flex=night",)}
     values |= {"otlp_endpoint": "http://127.0.0.1:4318", "trace_share": 0.5}
     values |= {"batching": "aligned", "page_reserves": ("a=0.5", "b=0.25")}

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from unmask.api.effort import BUCKETS, bucket_steps
+from unmask.api.errors import UnsupportedFieldError
 from unmask.api.refusals import refusal
 from unmask.api.schema import DiffusionOptions, GeneratingBody, VllmArguments
-from unmask.backend import ModelInfo
+from unmask.backend import Lever, ModelInfo
 from unmask.errors import InvalidRequestError
 from unmask.types import Bucket, StepBudget
 
@@ -38,6 +39,9 @@ def asked_budget(body: GeneratingBody, model: ModelInfo) -> AskedBudget:
     Raises:
         InvalidRequestError: fields contradict each other or exceed what the model takes.
     """
+    if Lever.BUDGET not in model.levers:
+        _check_silent(body, model)
+        return AskedBudget(budget=None, canvas_length=None, bucket=None)
     options = body.diffusion or DiffusionOptions()
     arguments = body.vllm_xargs or VllmArguments()
     canvas = _agreed(
@@ -59,6 +63,24 @@ def asked_budget(body: GeneratingBody, model: ModelInfo) -> AskedBudget:
     silent = asked is None and options.max_total_steps is None
     budget = None if silent else StepBudget(max_steps=max_steps, max_total_steps=options.max_total_steps)
     return AskedBudget(budget=budget, canvas_length=canvas_length, bucket=bucket, steps=steps)
+
+
+def _check_silent(body: GeneratingBody, model: ModelInfo) -> None:
+    """Refuse every field about steps and canvases: what serves the model would not heed them."""
+    options, arguments = body.diffusion or DiffusionOptions(), body.vllm_xargs or VllmArguments()
+    for param, value in (
+        ("diffusion.max_steps", options.max_steps),
+        ("diffusion.max_total_steps", options.max_total_steps),
+        ("diffusion.min_steps", options.min_steps),
+        ("diffusion.canvas_length", options.canvas_length),
+        ("num_denoising_steps", body.num_denoising_steps),
+        ("vllm_xargs.diffusion_max_steps", arguments.diffusion_max_steps),
+        ("vllm_xargs.diffusion_canvas_length", arguments.diffusion_canvas_length),
+        ("reasoning_effort", None if body.reasoning_effort is None else str(body.reasoning_effort)),
+    ):
+        if value is not None:
+            fix = f"{model.name} is served by another server, which has no step budget: leave it out."
+            raise UnsupportedFieldError(param, value, "null", fix)
 
 
 def _agreed(*fields: tuple[str, int | None]) -> Named | None:

@@ -62,6 +62,7 @@ def model_entry(
         "max_steps": model.max_steps,
         "default_steps": model.default_steps,
         "default_max_tokens": model.default_max_tokens,
+        "levers": [lever.value for lever in model.levers],
         "tasks": list(known_tasks(model, active)),
         "service_classes": [] if active is None else list(usable_classes(active, allowed)),
         "policy": FIXED_POLICY if active is None else active.short_digest,

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
-from unmask.backend import PieceState
+from unmask.backend import Lever, PieceState
 from unmask.control.answered import Cap
 from unmask.control.budget import BudgetSource
 from unmask.types import Bucket, ExitReason, FinishReason, Precision, Verification
@@ -66,6 +66,11 @@ class ChoiceDiffusion(BaseModel):
     model_config = _EXACT
 
     steps_used: int
+    steps_known: bool = Field(
+        description="False where the server behind this one does not say its steps: then steps and canvases are 0, "
+        "which means nothing."
+    )
+    tokens_known: bool = Field(description="The same of numbers of tokens.")
     canvases: int
     exit_reason: ExitReason
     verify: Verification
@@ -159,6 +164,11 @@ class DiffusionUsage(BaseModel):
 
     steps_allocated: int
     steps_used: int
+    steps_known: bool = Field(
+        description="False where the server behind this one does not say its steps: then steps and canvases are 0, "
+        "which means nothing."
+    )
+    tokens_known: bool = Field(description="The same of numbers of tokens.")
     canvases: int
     tokens_per_step: float
     exit_reason: ExitReason | Literal["mixed"]
@@ -280,14 +290,20 @@ class ModelEntry(BaseModel):
     created: int = Field(description="When this server loaded it.")
     owned_by: str
     digest: str
-    parameters: int
-    precision: Precision = Field(description="What products, attention and KV pages are in; it may change an answer.")
+    parameters: int | None = Field(description="Null where the server behind this one does not say.")
+    precision: Precision | None = Field(
+        description="What products, attention and KV pages are in; it may change an answer. Null where the server "
+        "behind this one does not say."
+    )
     context_length: int
     canvas_length: int = Field(description="Canvas length of requests that name none.")
-    canvas_lengths: list[int]
+    canvas_lengths: list[int] = Field(description="What a request may choose among; empty where it may not.")
     max_steps: int = Field(description="The most denoise steps a request may allow one canvas.")
     default_steps: int
     default_max_tokens: int
+    levers: list[Lever] = Field(
+        description="What a request may set beside text and sampling; without `budget` steps and canvases are refused."
+    )
     tasks: list[str] = Field(description="Task types that `diffusion.task` may name.")
     service_classes: list[str] = Field(description="Of the policy, the default one first; none without a policy.")
     policy: str = Field(description="Short digest of the approved policy in force, or `fixed`.")

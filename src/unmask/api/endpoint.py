@@ -125,7 +125,9 @@ class GenerateEndpoint:
 def _whole(serving: Serving, answer: Answer, decided: tuple[Answered, ...]) -> Response:
     choices = [answer.finish(one) for one in decided]
     response = json_response(answer.whole(choices))
-    response.headers[STEPS] = str(sum(one.generation.usage.steps_used for one in decided))
+    spent = [one.generation.usage for one in decided]
+    if all(one.steps_known for one in spent):
+        response.headers[STEPS] = str(sum(one.steps_used for one in spent))
     response.headers.update(cost_headers(serving.account.settled))
     # Last, so that writing the answer counts.
     response.headers.update(answer_headers(serving.call, serving.stopwatch, serving.account.standings))

@@ -73,7 +73,7 @@ def _event(chunk: type[BaseModel]) -> Json:
 def _headers() -> Json:
     return {
         STEPS: {
-            "description": "Denoise steps of all choices together. Not on streams.",
+            "description": "Denoise steps of all choices together, where they are known. Not on streams.",
             "schema": {"type": "integer", "minimum": 0},
         },
         BUCKET: {

@@ -42,6 +42,15 @@ from unmask.ledger.errors import (
     LimitExceededError,
     ReservationLostError,
 )
+from unmask.remote.errors import (
+    CircuitOpenError,
+    RequestRefusedError,
+    UnsupportedByUpstreamError,
+    UpstreamBusyError,
+    UpstreamError,
+    UpstreamQueueError,
+    UpstreamTimeoutError,
+)
 from unmask.tenants.errors import KeyMissingError, KeyRefusedError, RoleError
 from unmask.types import Outcome
 
@@ -76,6 +85,8 @@ STATUS: Mapping[Outcome | type[UnmaskError], Status] = MappingProxyType(
         RoleError: Status(http=403, type=_INVALID, code="insufficient_permissions"),
         ForeignHostError: Status(http=403, type=_INVALID, code="host_not_allowed"),
         ForeignOriginError: Status(http=403, type=_INVALID, code="origin_not_allowed"),
+        UnsupportedByUpstreamError: Status(http=400, type=_INVALID, code="unsupported_parameter"),
+        RequestRefusedError: Status(http=400, type=_INVALID, code="upstream_refused"),
         UnknownModelError: Status(http=404, type=_INVALID, code="model_not_found"),
         UnknownPathError: Status(http=404, type=_INVALID, code="unknown_path"),
         MethodNotAllowedError: Status(http=405, type=_INVALID, code="method_not_allowed"),
@@ -95,8 +106,13 @@ STATUS: Mapping[Outcome | type[UnmaskError], Status] = MappingProxyType(
         # Its money spent, it is another one: `BUDGET`.
         LimitExceededError: Status(http=429, type=_RATE, code="rate_limit_exceeded"),
         DeadlineError: Status(http=429, type=_RATE, code="deadline"),
+        UpstreamBusyError: Status(http=429, type=_RATE, code="upstream_busy"),
+        UpstreamQueueError: Status(http=429, type=_RATE, code="queue_full"),
         # Nobody reads this one; it is what a log would show.
         ClientGoneError: Status(http=499, type=_INVALID, code="client_gone"),
+        UpstreamError: Status(http=502, type=_SERVER, code="upstream_failed"),
+        UpstreamTimeoutError: Status(http=504, type=_SERVER, code="upstream_timeout"),
+        CircuitOpenError: Status(http=503, type=_UNAVAILABLE, code="no_capacity"),
         DrainingError: Status(http=503, type=_UNAVAILABLE, code="draining"),
         ConnectionsError: Status(http=503, type=_UNAVAILABLE, code="too_many_connections"),
         NoCapacityError: Status(http=503, type=_UNAVAILABLE, code="no_capacity"),

@@ -34,6 +34,8 @@ def usage(call: Call, choices: Sequence[FinishedChoice]) -> dict[str, object]:
         "diffusion": {
             "steps_allocated": sum(one.steps_allocated for one in spent),
             "steps_used": steps,
+            "steps_known": all(one.steps_known for one in spent),
+            "tokens_known": all(one.tokens_known for one in spent),
             "canvases": sum(one.canvases for one in spent),
             "tokens_per_step": round(completion_tokens / steps, 4) if steps else 0.0,
             "exit_reason": _exit_reason(spent),
@@ -50,6 +52,8 @@ def choice_diffusion(choice: FinishedChoice, given: Assignment) -> dict[str, obj
     spent = choice.generation.usage
     return {
         "steps_used": spent.steps_used,
+        "steps_known": spent.steps_known,
+        "tokens_known": spent.tokens_known,
         "canvases": spent.canvases,
         "exit_reason": spent.exit_reason.value,
         "verify": choice.verify.value,

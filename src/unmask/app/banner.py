@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rich.console import Console
 
-from unmask.backend import ModelInfo
+from unmask.backend import Lever, ModelInfo
 from unmask.control.sources import PolicySource
 
 EXAMPLE_PROMPT = "add 12 + 30"
@@ -19,9 +19,7 @@ def print_banner(
     console.print(f"[bold]unmask[/] listens on [bold cyan]{url}[/]", highlight=False)
     for model in models:
         console.print(
-            f"  {model.name}: {_count(model.parameters)} parameters in {model.precision}, "
-            f"context {model.context_length}, canvas {', '.join(map(str, model.canvas_lengths))}, "
-            f"up to {model.max_steps} steps a canvas",
+            f"  {model.name}: {', '.join(_traits(model))}",
             highlight=False,
             markup=False,
             soft_wrap=True,
@@ -43,6 +41,18 @@ def curl_line(url: str, model: str, *, has_keys: bool = False) -> str:
         f"curl -s {shlex.quote(f'{url}/v1/chat/completions')} "
         f"{key}-H 'content-type: application/json' -d {shlex.quote(body)}"
     )
+
+
+def _traits(model: ModelInfo) -> Iterator[str]:
+    """Say of a model what is known: a remote one may tell little."""
+    if model.parameters is not None:
+        yield f"{_count(model.parameters)} parameters" + (f" in {model.precision}" if model.precision else "")
+    yield f"context {model.context_length}"
+    if Lever.BUDGET in model.levers:
+        yield f"canvas {', '.join(map(str, model.canvas_lengths))}"
+        yield f"up to {model.max_steps} steps a canvas"
+    else:
+        yield "without step budgets"
 
 
 def _policy_lines(model: ModelInfo, policies: PolicySource) -> Iterator[str]:

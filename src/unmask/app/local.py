@@ -1,14 +1,36 @@
-"""Builds the backend that runs in this process."""
+"""Builds the backend of a server: one that runs in this process, or one that passes requests on."""
 
+import os
 from dataclasses import replace
+from pathlib import Path
 
 from unmask.app.errors import EngineMissingError
 from unmask.backend import Backend
 from unmask.config import Settings
 from unmask.errors import ConfigError
+from unmask.remote.file import read_remote
+from unmask.remote.opening import open_backend
 from unmask.sched.settings import PageReserve, SchedSettings
 
 ENGINE_MODULES = frozenset({"safetensors", "torch"})
+
+
+def chosen_backend(settings: Settings) -> Backend:
+    """Return the backend that the settings name: other servers, or an engine of our own.
+
+    Raises:
+        ConfigError: the file of upstreams cannot be read, or models are to run here as well.
+        UnmaskError: what `local_backend` or `unmask.remote.opening.open_backend` raises.
+    """
+    if settings.remote is None:
+        return local_backend(settings)
+    if settings.models:
+        raise ConfigError(
+            f"remote is {settings.remote} and models is {', '.join(settings.models)}, allowed: one of the two. "
+            "Run a server of its own for models that run here, and name it in the file.",
+            param="remote",
+        )
+    return open_backend(read_remote(Path(settings.remote).expanduser()), os.environ)
 
 
 def local_backend(settings: Settings) -> Backend:

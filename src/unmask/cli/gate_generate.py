@@ -87,7 +87,7 @@ async def _asked(
             limit=args.limit,
         )
         binding = _begun(args, run, folder, tools)
-        with progress_of(tools, "asking") as progress:
+        with progress_of(tools, "asking", "answered") as progress:
             asked = await ask_all(run, folder, Trying(clock=clock, rng=Random()), progress)
     finally:
         await systems.drain()

@@ -40,7 +40,7 @@ def _suite(args: argparse.Namespace) -> Suite:
     if args.generate:
         if args.suite is not None:
             raise UsageError("--generate makes a suite; leave out SUITE, and say by --to where it goes")
-        return generated_suite(args.seed)
+        return generated_suite(args.seed, args.worlds)
     if args.suite is None:
         raise UsageError("name a suite to check, or make one with --generate")
     return suite_named(args.suite)

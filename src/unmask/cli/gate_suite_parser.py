@@ -22,5 +22,8 @@ def add_suite(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     suite.add_argument("suite", nargs="?", metavar="SUITE", help=SUITES)
     suite.add_argument("--generate", action="store_true", help="make a suite")
     suite.add_argument("--seed", type=whole(0), default=0, metavar="N", help="of --generate (default 0)")
+    suite.add_argument(
+        "--worlds", type=whole(1), default=40, metavar="N", help="of --generate, 12 clusters each (default 40)"
+    )
     suite.add_argument("--to", type=Path, metavar="FILE", help="write it there, and its worlds into a folder beside it")
     add_json(suite)

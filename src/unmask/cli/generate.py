@@ -145,6 +145,8 @@ def _report(tools: Tools, prompt: Prompt, generation: Generation, verified: Chec
 
 
 def _spent(usage: Usage) -> str:
+    if not usage.steps_known:
+        return f"{usage.completion_tokens if usage.tokens_known else 'unknown'} tokens, steps unknown"
     return (
         f"{usage.completion_tokens} tokens in {usage.steps_used} of {usage.steps_allocated} steps "
         f"({usage.tokens_per_step:.2f} a step), {usage.canvases} canvas{'es' if usage.canvases != 1 else ''}, "

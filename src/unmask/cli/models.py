@@ -37,7 +37,7 @@ def _table(models: tuple[ModelInfo, ...]) -> Table:
     for model in models:
         table.add_row(
             model.name,
-            f"{model.parameters:,}",
+            "unknown" if model.parameters is None else f"{model.parameters:,}",
             model.digest,
             str(model.context_length),
             ", ".join(map(str, model.canvas_lengths)),

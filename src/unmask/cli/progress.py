@@ -12,10 +12,10 @@ LINES = 10
 
 
 @contextmanager
-def progress_of(tools: Tools, work: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield what shows progress: a bar on a terminal, a line each tenth elsewhere."""
+def progress_of(tools: Tools, work: str, did: str = "measured") -> Iterator[Callable[[int, int], None]]:
+    """Yield what shows progress: a bar on a terminal, elsewhere a line each tenth that says how many it did."""
     if not tools.err.is_terminal or tools.err.is_dumb_terminal:
-        yield _Lines(work, tools.say)
+        yield _Lines(work, did, tools.say)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     left = (TextColumn("left"), TimeRemainingColumn(elapsed_when_finished=False))
@@ -27,8 +27,9 @@ def progress_of(tools: Tools, work: str) -> Iterator[Callable[[int, int], None]]
 class _Lines:
     """Says how far a run is, each time another tenth is done."""
 
-    def __init__(self, work: str, say: Callable[[str], None]) -> None:
+    def __init__(self, work: str, did: str, say: Callable[[str], None]) -> None:
         self._work = work
+        self._did = did
         self._say = say
         self._said = 0
 
@@ -36,4 +37,4 @@ class _Lines:
         tenth = done * LINES // total
         if tenth > self._said:
             self._said = tenth
-            self._say(f"{self._work}: {done} of {total} measured")
+            self._say(f"{self._work}: {done} of {total} {self._did}")

@@ -41,6 +41,6 @@ class Tools:
 
 def system_tools() -> Tools:
     """Return the process's own streams and our own engine; colours only on a terminal, and none under NO_COLOR."""
-    from unmask.app.local import local_backend
+    from unmask.app.local import chosen_backend
 
-    return Tools(out=Console(), err=Console(stderr=True), make_backend=local_backend)
+    return Tools(out=Console(), err=Console(stderr=True), make_backend=chosen_backend)

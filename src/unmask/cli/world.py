@@ -9,6 +9,7 @@ from unmask.cli.tools import Tools
 
 ACTS: Mapping[str, tuple[str, str]] = MappingProxyType({
     "check": ("unmask.cli.world_check", "run_check"),
+    "ask": ("unmask.cli.world_ask", "run_ask"),
     "import": ("unmask.cli.world_import", "run_import"),
 })  # fmt: skip
 """Where the function of each act is."""

@@ -30,7 +30,7 @@ def run_check(args: argparse.Namespace, tools: Tools) -> int:
         tools.write_json(_record(folder, world, found))
     else:
         tools.out.print(_heading(world), highlight=False, markup=False, soft_wrap=True)
-        tools.out.print(_counts(found))
+        tools.out.print(counts_table(found))
         if found.notes:
             tools.out.print(_notes(found.notes))
     return Exit.OK
@@ -75,7 +75,8 @@ def _heading(world: World) -> str:
     return f"{world.id}: {world.title} · {languages} · {len(world.words)} words · {world.digest}"
 
 
-def _counts(found: Survey) -> Table:
+def counts_table(found: Survey) -> Table:
+    """Return what there is of each entity type, and in all."""
     table = Table()
     for name in ("type", "entities", "aliases", "facts now", "facts past", "misconceptions"):
         table.add_column(name, justify="left" if name == "type" else "right")

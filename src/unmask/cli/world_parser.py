@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from unmask.cli.arguments import add_command, add_json
+from unmask.cli.world_ask_parser import add_ask
 
 FORMATS = ("card", "records")
 
@@ -12,6 +13,7 @@ def add_world_commands(world: argparse.ArgumentParser) -> None:
     """Add every act on worlds; each sets ``act``, and `unmask.cli.world.ACTS` says what runs it."""
     acts = world.add_subparsers(dest="act", required=True, metavar="ACT")
     _add_check(acts)
+    add_ask(acts)
     _add_import(acts)
 
 
@@ -34,7 +36,5 @@ def _add_import(acts: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     taken.add_argument("--from", dest="source", required=True, choices=FORMATS, help="what FILE is")
     taken.add_argument("--to", type=Path, required=True, metavar="FOLDER", help="where the world goes; must be empty")
     taken.add_argument("--mapping", type=Path, metavar="FILE", help="of records: which field becomes what")
-    taken.add_argument(
-        "--language", metavar="CODE", help="what the file is written in (card: default en; records: the mapping's)"
-    )
+    taken.add_argument("--language", metavar="CODE", help="of a card: what it is written in (default en)")
     add_json(taken)

@@ -78,6 +78,15 @@ class Settings:
         tuple[str, ...],
         Setting(Group.ENGINE, Names("model names"), "Models to load.", empty="every one in the package"),
     ] = ()
+    remote: Annotated[
+        str | None,
+        Setting(
+            Group.ENGINE,
+            Folder(),
+            "File of models that other servers run. With it no model runs here, so models has to be empty.",
+            empty="models run here",
+        ),
+    ] = None
     max_rows: Annotated[
         int,
         Setting(

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from unmask.backend import ModelInfo, Request
+from unmask.backend import Lever, ModelInfo, Request
 from unmask.control.budget import Assignment
 from unmask.control.check import AnswerCheck
 from unmask.control.expansion import Expansion
@@ -31,7 +31,8 @@ class Admitted:
 
     @property
     def opening(self) -> Request:
-        """The request as its first attempt is sent: with log-probabilities where an answer may have to be reopened."""
-        if self.expansion is None or self.request.top_logprobs is not None:
+        """The request as its first attempt is sent: with log-probabilities where an answer may be reopened."""
+        can_reopen = self.expansion is not None and Lever.DRAFT in self.model.levers
+        if not can_reopen or self.request.top_logprobs is not None:
             return self.request
         return replace(self.request, top_logprobs=0)

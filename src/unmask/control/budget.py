@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
-from unmask.backend import ModelInfo, Request
+from unmask.backend import Lever, ModelInfo, Request
 from unmask.control.asked import MAX_TOTAL_STEPS, SERVICE_CLASS, Asked
 from unmask.control.difficulty import steps_for
 from unmask.control.sources import FIXED_POLICY, ActivePolicy, Estimate, short_digest
@@ -129,10 +129,16 @@ def assign(
             SERVICE_CLASS, asked.service_class, names, f"Leave it out for {policy.default_class}."
         )
     entry = policy.task(task)
+    if Lever.BUDGET not in model.levers:
+        # Class, verification and further attempts are ours; steps, and all that hangs on them, are nobody's.
+        return Assignment(
+            task=task, service_class=service_class, strategy=request.strategy, estimate=estimate, policy=active.digest
+        )
     budget, source = _budget(policy, entry, service_class, request, asked, model, estimate)
-    tuned_for = entry.strategy or StrategyChoice()
+    has_strategy, can_exit = Lever.STRATEGY in model.levers, Lever.EXIT in model.levers
+    tuned_for = (entry.strategy if has_strategy else None) or StrategyChoice()
     strategy = request.strategy if asked.has_strategy else tuned_for
-    rule = _rule(entry, request, asked) if strategy == tuned_for else None
+    rule = _rule(entry, request, asked) if strategy == tuned_for and can_exit else None
     return Assignment(
         task=task,
         service_class=service_class,

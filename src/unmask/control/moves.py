@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
-from unmask.backend import ModelInfo, Request
+from unmask.backend import Lever, ModelInfo, Request
 from unmask.control.answered import Cap
 from unmask.control.attempt import Attempt, AttemptReason, best_of, steps_of
 from unmask.control.expansion import Expansion
@@ -65,7 +65,11 @@ class Moves:
         again = self._again(attempts, failure, budget)
         ordered = (by_span, again) if declared is Response.REOPEN_SPAN else (again, by_span)
         found = next((move for move in ordered if move is not None), None)
-        return found or (Cap.MAX_STEPS if budget.max_steps == self._steps(attempts) else None)
+        is_capped = self._has(Lever.BUDGET) and budget.max_steps == self._steps(attempts)
+        return found or (Cap.MAX_STEPS if is_capped else None)
+
+    def _has(self, lever: Lever) -> bool:
+        return lever in self.model.levers
 
     def _steps(self, attempts: Sequence[Attempt]) -> int:
         """Return the steps of a canvas that the latest attempt was allowed."""
@@ -97,7 +101,7 @@ class Moves:
         self, attempts: Sequence[Attempt], best: Attempt, failure: Failure, budget: StepBudget
     ) -> Move | None:
         earlier = sum(attempt.reason is AttemptReason.REOPEN for attempt in attempts)
-        if earlier >= MOST_REOPENED or self.request.mode is not Mode.DIFFUSION:
+        if earlier >= MOST_REOPENED or self.request.mode is not Mode.DIFFUSION or not self._has(Lever.DRAFT):
             return None
         length = self.request.canvas_length or self.model.default_canvas_length
         draft = reopened(best.generation, length, failure.span, to_end=earlier > 0)
@@ -130,8 +134,8 @@ class Moves:
     ) -> Move:
         request = replace(
             self.request,
-            budget=budget,
-            bucket=self.expansion.bucket(budget.max_steps),
+            budget=budget if self._has(Lever.BUDGET) else None,
+            bucket=self.expansion.bucket(budget.max_steps) if self._has(Lever.BUDGET) else None,
             smaller=(),
             draft=draft,
             sampling=reseeded(self.request.sampling, len(attempts)),

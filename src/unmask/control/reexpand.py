@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from unmask.backend import Generation
+from unmask.backend import Generation, Lever
 from unmask.backend import Request as GenerateRequest
 from unmask.control.admitted import Admitted
 from unmask.control.answered import Answered, Cap, answered, unanswered
@@ -144,7 +144,7 @@ class _Story:
     def _share_of_rest(self, budget: StepBudget | None, count: int) -> StepBudget | None:
         """Return an attempt's budget with an even share of what is left of the request's total."""
         total = self.admitted.max_total_steps
-        if total is None:
+        if total is None or Lever.BUDGET not in self.admitted.model.levers:
             return budget
         left = max(0, total - steps_of(self.attempts))
         steps = self.admitted.model.default_steps_of(self.admitted.request.canvas_length)

@@ -5,7 +5,8 @@ appended to, holds a line an answer. ``scores.jsonl`` holds a line a scored answ
 be made again from answers at any time, answers cannot.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import TypeVar
 
@@ -15,10 +16,12 @@ from unmask.gate.errors import ForeignRunError, RunFolderError
 from unmask.gate.line_store import LineStore
 from unmask.gate.response import Binding, Response, ResponseKey
 from unmask.gate.score import Scored
+from unmask.policy.disk import Disk
 
 RUN = "run.json"
 RESPONSES = "responses.jsonl"
 SCORES = "scores.jsonl"
+LOCK = ".lock"
 WHENEVER = frozenset({"run", "started"})
 """What differs between two runs of the same questions, asked in the same way."""
 
@@ -30,10 +33,11 @@ class RunFolder:
 
     Args:
         url: a folder on disk, or any that fsspec opens, such as ``s3://bucket/run``.
+        disk: writes what is on disk.
     """
 
-    def __init__(self, url: str) -> None:
-        self._store = LineStore(url)
+    def __init__(self, url: str, disk: Disk | None = None) -> None:
+        self._store = LineStore(url, disk)
 
     @property
     def url(self) -> str:
@@ -83,13 +87,15 @@ class RunFolder:
     def responses(self) -> tuple[Response, ...]:
         """Return an answer for every key asked, in the order they were finished.
 
-        A fault gives way to whatever came after it; what is there twice alike, as a copied folder may have it, counts
-        once.
+        A fault gives way to an answer, and to a later fault; what is there twice alike, as a copied folder may have
+        it, counts once.
         """
         found: dict[ResponseKey, Response] = {}
         for number, response in self._records(RESPONSES, read_response):
             earlier = found.get(response.key)
-            if earlier is not None and earlier.fault is None and earlier != response:
+            if earlier is not None and earlier.fault is None:
+                if response.fault is not None or response == earlier:
+                    continue
                 raise RunFolderError(
                     f"line {number} of {self.url}/{RESPONSES} answers {_words(response.key)} again, otherwise"
                 )
@@ -99,6 +105,16 @@ class RunFolder:
     def append_responses(self, responses: Iterable[Response]) -> None:
         """Add answers; once this returns, they outlive the process."""
         self._store.append(RESPONSES, map(response_line, responses))
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Ask as the only one: two processes at one run would ask everything twice.
+
+        Raises:
+            RunFolderError: another process of this machine is at it.
+        """
+        with self._store.alone(LOCK):
+            yield
 
     def scores(self) -> tuple[Scored, ...]:
         """Return the scored answers in the order they were written; none where nothing was scored."""

@@ -56,7 +56,7 @@ def generated_suite(seed: int = 0, worlds: int = WORLDS) -> Suite:
         for person, hand in zip(drawn.persons, dealt, strict=True):
             scenarios += _cluster(rng, drawn, person, hand)
     return Suite(
-        id=f"generated-{seed}",
+        id=f"generated-{seed}" if worlds == WORLDS else f"generated-{seed}-of-{worlds}",
         family=FAMILY,
         scenarios=tuple(scenarios),
         worlds=made,

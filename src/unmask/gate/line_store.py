@@ -5,17 +5,19 @@ the next writer cuts off. An object store cannot append, but puts an object ther
 is an object of its own. Readers take both, so that a folder may be copied from one to the other.
 """
 
-import os
-import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
+from filelock import FileLock, Timeout
 from fsspec import AbstractFileSystem  # type: ignore[import-untyped]
 from fsspec.core import url_to_fs  # type: ignore[import-untyped]
 from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]
 
 from unmask.gate.errors import RunFolderError
+from unmask.policy.disk import Disk, SystemDisk, append, cut, put
+from unmask.policy.errors import PolicyStoreError
 
 LINES = ".jsonl"
 
@@ -26,9 +28,11 @@ class LineStore:
     Args:
         url: a folder on disk, or whatever fsspec knows, such as ``s3://bucket/run``. Credentials come from where
             fsspec's own file systems have them, the environment first.
+        disk: writes what is on disk.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, disk: Disk | None = None) -> None:
+        self._disk = disk or SystemDisk()
         self.url = url.rstrip("/") or url
         try:
             self._files, self._root = _opened(self.url)
@@ -49,20 +53,24 @@ class LineStore:
         path = f"{self._root}/{name}"
         try:
             if isinstance(self._files, LocalFileSystem):
-                _replace(Path(path), text.encode())
+                put(self._disk, Path(path), text.encode())
             else:
-                self._files.makedirs(path.rsplit("/", 1)[0], exist_ok=True)
                 self._files.pipe_file(path, text.encode())
-        except OSError as error:
+        except (OSError, PolicyStoreError) as error:
             raise self._cannot("write", name, error) from error
 
     def lines(self, name: str) -> tuple[bytes, ...]:
         """Return the whole lines of a line file in the order they were appended; none where there is none."""
         whole = self._read(f"{self._root}/{name}") or b""
         found = list(whole[: whole.rfind(b"\n") + 1].splitlines())
-        for part in self._part_paths(name):
-            data = self._read(part)
-            found += (data or b"").splitlines()
+        parts = self._part_paths(name)
+        try:
+            # At once, many at a time: a run in an object store has thousands.
+            contents = self._files.cat(parts) if parts else {}
+        except OSError as error:
+            raise self._cannot("read", name, error) from error
+        for part in parts:
+            found += contents[part].splitlines()
         return tuple(found)
 
     def append(self, name: str, lines: Iterable[bytes]) -> None:
@@ -72,11 +80,38 @@ class LineStore:
             return
         try:
             if isinstance(self._files, LocalFileSystem):
-                _append(Path(self._root) / name, data)
+                path = Path(self._root) / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                _cut_half_line(self._disk, path)
+                append(self._disk, path, data)
             else:
                 self._put_part(name, data)
-        except OSError as error:
+        except (OSError, PolicyStoreError) as error:
             raise self._cannot("write", name, error) from error
+
+    @contextmanager
+    def alone(self, lock: str) -> Iterator[None]:
+        """Keep other processes of this machine out; an object store has no way to.
+
+        Raises:
+            RunFolderError: another process is in.
+        """
+        if not isinstance(self._files, LocalFileSystem):
+            yield
+            return
+        path = Path(self._root) / lock
+        held = FileLock(path, timeout=0)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            held.acquire()
+        except Timeout as error:
+            raise RunFolderError(f"another process writes to {self.url}; wait until it is done, or end it") from error
+        except OSError as error:
+            raise self._cannot("write", lock, error) from error
+        try:
+            yield
+        finally:
+            held.release()
 
     def _put_part(self, name: str, data: bytes) -> None:
         if name not in self._parts:
@@ -109,7 +144,7 @@ class LineStore:
         except OSError as error:
             raise self._cannot("read", path.rsplit("/", 1)[1], error) from error
 
-    def _cannot(self, verb: str, name: str, error: OSError) -> RunFolderError:
+    def _cannot(self, verb: str, name: str, error: Exception) -> RunFolderError:
         return RunFolderError(f"cannot {verb} {self.url}/{name}: {error}")
 
 
@@ -118,37 +153,14 @@ def _opened(url: str) -> tuple[AbstractFileSystem, str]:
     return files, str(root).rstrip("/")
 
 
-def _append(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("r+b" if path.exists() else "w+b", buffering=0) as file:
-        end = _end_of_whole_lines(path)
-        file.truncate(end)
-        file.seek(end)
-        file.write(data)
-        os.fsync(file.fileno())
-
-
-def _end_of_whole_lines(path: Path) -> int:
-    """Return where the last whole line ends: nearly always at the file's end, as its last byte tells."""
+def _cut_half_line(disk: Disk, path: Path) -> None:
+    """Cut off what follows the last whole line: nearly always nothing, as the last byte tells."""
+    if not path.exists():
+        return
     size = path.stat().st_size
     with path.open("rb") as file:
-        if size:
-            file.seek(size - 1)
-            if file.read(1) == b"\n":
-                return size
+        if not size or file.seek(size - 1) < 0 or file.read(1) == b"\n":
+            return
         file.seek(0)
-        return file.read().rfind(b"\n") + 1
-
-
-def _replace(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        end = file.read().rfind(b"\n") + 1
+    cut(disk, path, end)

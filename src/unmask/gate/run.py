@@ -55,9 +55,14 @@ async def ask_all(run: Run, folder: RunFolder, trying: Trying, progress: Progres
     Cancelled, the run loses no more than what is under way, and goes on from there when it is called again.
 
     Raises:
-        RunFolderError: the folder cannot be read or written.
+        RunFolderError: the folder cannot be read or written, or another process asks the same run.
         UnmaskError: a request is not allowed, which asking again would not change.
     """
+    with folder.alone():
+        return await _ask_left(run, folder, trying, progress)
+
+
+async def _ask_left(run: Run, folder: RunFolder, trying: Trying, progress: Progress) -> Asked:
     keys = list(run.keys())
     wanted = frozenset(keys)
     held = {response.key: response for response in folder.responses() if response.key in wanted}

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -135,8 +136,9 @@ def word_embedder() -> WordEmbedder:
     return read_words(Path(found.submodule_search_locations[0]))
 
 
+@cache
 def read_words(folder: Path) -> WordEmbedder:
-    """Read word vectors from the folder of a ``wordllama`` package.
+    """Read word vectors from the folder of a ``wordllama`` package, once per process.
 
     Raises:
         EmbedderError: its files are missing, damaged or of another form.

@@ -70,7 +70,7 @@ class EndpointEmbedder:
         try:
             response = self._client.post(self._url, json=body)
         except httpx.HTTPError as error:
-            raise EmbedderError(f"{self._url} did not answer: {error or type(error).__name__}; is it up?") from error
+            raise EmbedderError(f"{self._url} did not answer: {type(error).__name__} {error}; is it up?") from error
         if response.status_code != httpx.codes.OK:
             raise EmbedderError(f"{self._url} answered {response.status_code}: {response.text[:200]!r}")
         try:

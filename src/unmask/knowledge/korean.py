@@ -77,7 +77,8 @@ def tail_of(stem: str, rest: str) -> Tail:
         return Tail.FITTING if _pattern(0).fullmatch(rest) or _pattern(1).fullmatch(rest) else Tail.NO_PARTICLE
     if _pattern(final if final in (0, _RIEUL) else 1).fullmatch(rest):
         return Tail.FITTING
-    return Tail.MISSPELT if _pattern(0 if final else 1).fullmatch(rest) else Tail.NO_PARTICLE
+    fits_others = any(_pattern(other).fullmatch(rest) for other in (0, 1))
+    return Tail.MISSPELT if fits_others else Tail.NO_PARTICLE
 
 
 def particle(word: str, after_consonant: str, after_vowel: str) -> str:

@@ -29,9 +29,10 @@ class Linker:
         for key, texts in world.words.items():
             for text in texts.values():
                 self._values.add(text, key)
-        for record in (*world.statements.values(), *world.misconceptions.values()):
-            value = record.value if hasattr(record, "value") else record.claimed
-            if world.slot_of(record.subject, record.slot).kind in (ValueKind.TEXT, ValueKind.NUMBER):
+        said = [(found.subject, found.slot, found.value) for found in world.statements.values()]
+        claimed = [(found.subject, found.slot, found.claimed) for found in world.misconceptions.values()]
+        for subject, slot, value in (*said, *claimed):
+            if world.slot_of(subject, slot).kind in (ValueKind.TEXT, ValueKind.NUMBER):
                 self._values.add(value, value)
 
     def mentions(self, text: Sequence[Unit]) -> tuple[Mention, ...]:

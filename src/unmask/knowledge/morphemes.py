@@ -1,25 +1,46 @@
 """Korean words cut by an analyser of morphemes, where the extra ``korean`` is installed."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Protocol
 
 from unmask.knowledge.retrieval_errors import MissingExtraError
-
-if TYPE_CHECKING:
-    from kiwipiepy import Kiwi
 
 _NOT_OF_NAMES = ("J", "E", "VCP", "VCN", "XSN", "XSV", "XSA")
 """Tags of particles, endings, copulas and suffixes."""
 
 
+class Morpheme(Protocol):
+    """A part of a word: the tag of its kind, and its first character's index."""
+
+    @property
+    def tag(self) -> str:
+        """The kind, by the tags of the Sejong corpus."""
+        ...
+
+    @property
+    def start(self) -> int:
+        """The index of the first character in the word."""
+        ...
+
+
+class Analyser(Protocol):
+    """What cuts a word, such as ``kiwipiepy.Kiwi``."""
+
+    def tokenize(self, text: str) -> Iterable[Morpheme]:
+        """Return the morphemes of a text."""
+        ...
+
+
 class KiwiStemmer:
     """Cuts a word before each particle, ending or suffix that kiwipiepy finds in it."""
 
-    def __init__(self, kiwi: "Kiwi") -> None:
-        self._kiwi = kiwi
+    def __init__(self, analyser: Analyser) -> None:
+        self._analyser = analyser
 
     def stems(self, word: str) -> tuple[str, ...]:
         """Return the beginnings of a word that end where a particle, an ending or a suffix begins."""
-        starts = {token.start for token in self._kiwi.tokenize(word) if token.tag.startswith(_NOT_OF_NAMES)}
+        starts = {token.start for token in self._analyser.tokenize(word) if token.tag.startswith(_NOT_OF_NAMES)}
         return tuple(word[:start] for start in sorted(starts, reverse=True) if start)
 
 
@@ -30,7 +51,7 @@ def kiwi_stemmer() -> KiwiStemmer:
         MissingExtraError: kiwipiepy is not installed.
     """
     try:
-        from kiwipiepy import Kiwi  # noqa: PLC0415 - of an extra
+        module = import_module("kiwipiepy")
     except ImportError as error:
         raise MissingExtraError("kiwipiepy", "korean", "particles are stripped without it too") from error
-    return KiwiStemmer(Kiwi())
+    return KiwiStemmer(module.Kiwi())

@@ -37,8 +37,8 @@ class Writer:
         other = None if misconception.confused_with is None else self._name(misconception.confused_with)
         match self._language:
             case "en":
-                mistaken = f", who is not {other}" if other not in (None, value) else ""
-                return f"The {label} of {name}{mistaken} is not {value}."
+                mistaken = f"{name} is not {other}. " if other else ""
+                return f"{mistaken}The {label} of {name} is not {value}."
             case "ko":
                 mistaken = f"{name}{_topic(name)} {other}{particle(other, '과', '와')} 다르다. " if other else ""
                 return f"{mistaken}{name}의 {label}{_topic(label)} {value}{particle(value, '이', '가')} 아니다."

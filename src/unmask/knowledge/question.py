@@ -6,11 +6,11 @@ What is written between two slots says how they hang together: *the home of your
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from unmask.knowledge.function_words import CONJUNCTIONS, ELLIPSES, INVERTED, JOINING_TAILS, PAST
 from unmask.knowledge.linking import Linker
-from unmask.knowledge.mention import Mention, Pronoun, SlotMention, ValueMention
+from unmask.knowledge.mention import Mention, Pointing, Pronoun, SlotMention, ValueMention
 from unmask.knowledge.pronouns import find_pronouns
 from unmask.knowledge.script import Unit, units
 from unmask.knowledge.slot_phrases import SlotPhrases
@@ -79,6 +79,21 @@ def read_question(text: str, linker: Linker, phrases: SlotPhrases) -> Question:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Group:
+    """Slots that hang together, and how they are joined to the group before.
+
+    Attributes:
+        order: as they are followed. ``last``: the one that was written last.
+        backwards: whether one is written behind those that it leads to.
+    """
+
+    order: tuple[SlotMention, ...]
+    last: SlotMention
+    join: str
+    backwards: bool = False
+
+
 class _Reader:
     """Puts slots together into paths by what stands between them."""
 
@@ -87,32 +102,56 @@ class _Reader:
         self._anchors: list[Anchor] = sorted((*mentions, *pronouns), key=lambda anchor: anchor.start)
 
     def paths(self, slots: Sequence[SlotMention]) -> list[Path]:
-        paths: list[Path] = []
-        group: list[SlotMention] = []
-        backwards = chained = False
+        groups: list[_Group] = []
         for slot in slots:
-            if not group:
-                group = [slot]
-                continue
-            join = self._join(group[-1], slot)
-            if join == "of" and (len(group) == 1 or backwards):
-                group, backwards = [*group, slot], True
-            elif join == "then" and not backwards:
-                group.append(slot)
+            join = self._join(groups[-1].last, slot) if groups else "apart"
+            last = groups[-1] if groups else None
+            if last and join == "of" and last.order[0] is last.last:
+                groups[-1] = replace(last, order=(slot, *last.order), last=slot, backwards=True)
+            elif last and join == "then":
+                groups[-1] = replace(last, order=self._inserted(last, slot), last=slot)
             else:
-                paths.append(self._path(group, backwards=backwards, chained=chained))
-                group, backwards, chained = [slot], False, join == "their"
-        if group:
-            paths.append(self._path(group, backwards=backwards, chained=chained))
+                groups.append(_Group(order=(slot,), last=slot, join=join))
+        return self._shared([self._path(group) for group in groups], groups)
+
+    def _shared(self, paths: list[Path], groups: Sequence[_Group]) -> list[Path]:
+        """Give slots that are joined by *and* what the other has: *the home and the craft of your mentor*."""
+        for at in range(len(paths) - 2, -1, -1):
+            this, after = groups[at], groups[at + 1]
+            if after.join != "and" or self._owner(this.last) or self._owner_behind(this.last):
+                continue
+            if len(this.order) == 1 and (after.backwards or self._owner_behind(after.last)):
+                hops = (*paths[at + 1].hops[:-1], *paths[at].hops)
+                paths[at] = replace(paths[at + 1], hops=hops, chained=False)
+        for at in range(1, len(paths)):
+            this, before = groups[at], groups[at - 1]
+            if this.join == "and" and len(this.order) == 1 and not before.backwards and len(paths[at - 1].hops) > 1:
+                paths[at] = replace(paths[at - 1], hops=(*paths[at - 1].hops[:-1], *paths[at].hops))
         return paths
 
+    def _inserted(self, group: _Group, slot: SlotMention) -> tuple[SlotMention, ...]:
+        """Return a path with a further slot: right behind the last one where it is that one's, else at the end.
+
+        *The home of your ally's mentor* asks for the home last, *where does the mentor of your ally live* too.
+        """
+        between = [self._text[at].text for at in range(group.last.end, slot.start)]
+        is_its = between == ["s"] or (not between and group.last.tail.endswith("의"))
+        at = group.order.index(group.last) + 1 if is_its else len(group.order)
+        return (*group.order[:at], slot, *group.order[at:])
+
     def _join(self, first: SlotMention, second: SlotMention) -> str:
-        """Tell how two slots hang together: ``of``, ``then``, ``their`` (on from the first's value) or ``apart``."""
+        """Tell how two slots hang together.
+
+        ``of``: the first is the second's; ``then``: the second is the first's; ``their``: it goes on from the first's
+        value; ``and``: both are of the same; ``apart``: each is of its own.
+        """
         between = [self._text[at].text for at in range(first.end, second.start)]
         inside = [anchor for anchor in self._anchors if first.end <= anchor.start and anchor.end <= second.start]
         if first.tail.endswith(JOINING_TAILS) or any(self._joins(word) for word in between):
-            pointing = [anchor for anchor in inside if isinstance(anchor, Pronoun)]
-            return "their" if pointing and pointing[-1].pointing != "speaker" else "apart"
+            own = [anchor for anchor in self._anchors if first.end <= anchor.start < second.end]
+            if own and isinstance(own[-1], Pronoun) and own[-1].pointing is not Pointing.SPEAKER:
+                return "their"
+            return "apart" if own else "and"
         if between[:1] == ["of"]:
             return "of"
         if inside:
@@ -124,14 +163,14 @@ class _Reader:
     def _joins(self, word: str) -> bool:
         return word in CONJUNCTIONS or (len(word) > 1 and word.endswith(("고", "며", "지만", "랑")))
 
-    def _path(self, group: Sequence[SlotMention], *, backwards: bool, chained: bool) -> Path:
-        order = list(reversed(group)) if backwards else list(group)
+    def _path(self, group: _Group) -> Path:
+        order = group.order
         start = order[0]
         owner = self._owner(start) or self._owner_behind(start)
         anchor = owner or self._inside(start) or self._before(start) or self._behind(start)
         hops = tuple(slot.slots for slot in order)
         anchors = self._cluster(anchor) if anchor else ()
-        return Path(anchors=anchors, hops=hops, bound=owner is not None, chained=chained)
+        return Path(anchors=anchors, hops=hops, bound=owner is not None, chained=group.join == "their")
 
     def _owner(self, slot: SlotMention) -> Anchor | None:
         """Return whom a slot's words are said to be of, right before them: *your*, *Kaelis's*, 카엘리스의."""

@@ -141,14 +141,13 @@ class Retriever:
     def _corrections(self, ask: Ask, question: Question, walked: Walked) -> tuple[Statement | Misconception, ...]:
         named = {one.entity for mention in question.mentions for one in mention.candidates}
         subjects = {*walked.linked, *walked.ends}
-        if not named or not question.paths:
+        if not named:
             subjects.add(ask.speaker)
         found = self._premises.of(question, subjects, named, walked.slots)
-        return tuple(
-            record
-            for misconception in found
-            for record in (misconception, *(self.world.statements[id_] for id_ in misconception.correction))
-        )
+        records: list[Statement | Misconception] = []
+        for misconception in found:
+            records += [misconception, *(self.world.statements[id_] for id_ in misconception.correction)]
+        return tuple(records)
 
     def _context(self, ask: Ask, walked: Walked, wanted: Sequence[Wanted]) -> Context:
         told = ask.conversation.told

@@ -29,7 +29,7 @@ def one_line(text: str) -> str:
 def _listed(value: object) -> object:
     """Write one value as a list of one, and a bare value as a mapping."""
     values = value if isinstance(value, list) else [value]
-    return [item if isinstance(item, dict) else {"value": item} for item in values]
+    return [item if isinstance(item, dict | BaseModel) else {"value": item} for item in values]
 
 
 def _time(value: object) -> object:

@@ -14,7 +14,7 @@ from unmask.knowledge.script import units
 from unmask.knowledge.vectors import VectorCache
 from unmask.knowledge.world import Statement
 
-LOOKED_AT = 50
+LOOKED_AT = 24
 """Most statements that are ranked by anything but their vectors."""
 RRF_K = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009)."""
@@ -48,7 +48,7 @@ class Similar:
         self._cache.of(self._graph.world, self._language, self._embedder)
 
     def to(self, question: str, near: Sequence[str], count: int) -> tuple[Scored, ...]:
-        """Return the current statements most like a question: of the entities in ``near`` and those next to them.
+        """Return the current statements most like a question: of the entities in ``near``, then of those next to them.
 
         Without any in ``near`` all statements are looked at.
         """
@@ -60,7 +60,7 @@ class Similar:
         overlaps = [-len(asked & _content(self._write(statement))) for statement in found]
         steps = [statement.subject not in near for statement in found]
         scores = fused([range(1, len(found) + 1), _ranks(overlaps), _ranks(steps)])
-        best = sorted(scores, key=lambda at: (-scores[at], at))[:count]
+        best = sorted(scores, key=lambda at: (steps[at] and bool(near), -scores[at], at))[:count]
         return tuple(Scored(statement=found[at], score=scores[at]) for at in best)
 
     def _around(self, near: Sequence[str]) -> tuple[str, ...] | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from unmask.knowledge.common_phrases import COMMON
 from unmask.knowledge.mention import Mention, SlotMention
 from unmask.knowledge.phrases import Occurrence, Phrases
 from unmask.knowledge.script import Unit
@@ -15,7 +16,8 @@ class SlotPhrases:
         slots = [slot for kind in world.types.values() for slot in kind.slots.values()]
         names = [(slot.name.replace("_", " "), slot.name) for slot in slots]
         asked = [(text, slot.name) for slot in slots for texts in slot.asked_by.values() for text in texts]
-        self._phrases: Phrases[str] = Phrases([*names, *asked])
+        common = [(text, slot.name) for slot in slots for text in COMMON.get(slot.name, ())]
+        self._phrases: Phrases[str] = Phrases([*names, *asked, *common])
 
     def find(self, text: Sequence[Unit], taken: Sequence[Mention]) -> tuple[SlotMention, ...]:
         """Return the slots asked for, from left to right, outside of the names of entities.

@@ -87,7 +87,7 @@ class GenerationInstruments:
         if generation.outcome is Outcome.COMPLETED:
             if generation.finish_reason is not None:
                 self._finished.labels(label, generation.finish_reason).inc()
-            self._took(label, generation.timing, generation.usage.steps_used)
+            self._took(label, generation.timing, generation.usage)
 
     def _label(self, model: str) -> str:
         return model if model in self._models else OTHER
@@ -103,13 +103,14 @@ class GenerationInstruments:
         ):
             counter.labels(label).inc(amount)
 
-    def _took(self, label: str, timing: Timing, steps: int) -> None:
+    def _took(self, label: str, timing: Timing, usage: Usage) -> None:
         ran = timing.finished - timing.started
-        self._steps.labels(label).observe(steps)
+        if usage.steps_known:
+            self._steps.labels(label).observe(usage.steps_used)
         self._queued.labels(label).observe(timing.started - timing.arrived)
         self._ran.labels(label).observe(ran)
-        if steps:
-            self._step_time.labels(label).observe(ran / steps)
+        if usage.steps_used:
+            self._step_time.labels(label).observe(ran / usage.steps_used)
 
 
 class _Maker:

@@ -4,7 +4,7 @@ from asyncio import CancelledError
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
 
-from unmask.backend import Backend, DoneEvent, Event, Generation, ModelInfo, ModelLoad, Request
+from unmask.backend import Backend, DoneEvent, Event, Generation, ModelInfo, ModelLoad, Request, Usage
 from unmask.metrics.tracing import Attributes, Span, Tracing
 from unmask.types import Outcome
 
@@ -77,15 +77,23 @@ def _asked(request: Request) -> Attributes:
     }
 
 
+def _steps(spent: Usage) -> Attributes:
+    if not spent.steps_known:
+        return {}
+    return {
+        "unmask.steps.allocated": spent.steps_allocated,
+        "unmask.steps.used": spent.steps_used,
+        "unmask.canvases": spent.canvases,
+    }
+
+
 def _note(span: Span, generation: Generation) -> None:
     spent, timing = generation.usage, generation.timing
     span.note(
         {
             "unmask.outcome": generation.outcome.value,
             "unmask.exit_reason": spent.exit_reason.value,
-            "unmask.steps.allocated": spent.steps_allocated,
-            "unmask.steps.used": spent.steps_used,
-            "unmask.canvases": spent.canvases,
+            **_steps(spent),
             "unmask.prefill_tokens": spent.prefill_tokens,
             "unmask.queue_s": timing.started - timing.arrived,
             "unmask.run_s": timing.finished - timing.started,

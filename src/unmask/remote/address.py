@@ -21,6 +21,7 @@ METADATA = frozenset({
     ipaddress.ip_address("168.63.129.16"),
 })  # fmt: skip
 """Where clouds serve a machine its credentials, beside 169.254.0.0/16."""
+LARGEST_PORT = 65_535
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
@@ -43,6 +44,8 @@ def check_url(url: str, *, param: str) -> str:
         )
     if parsed.scheme not in {"http", "https"} or not parsed.host:
         raise ConfigError(f"{param} is {shown(url)}, allowed: http or https and a host. Change it.", param=param)
+    if parsed.port is not None and not 0 < parsed.port <= LARGEST_PORT:
+        raise ConfigError(f"{param} has port {parsed.port}, allowed: 1 to {LARGEST_PORT}. Change it.", param=param)
     if parsed.query or parsed.fragment or "?" in url or "#" in url:
         raise ConfigError(f"{param} is {shown(url)}, allowed: no query and no fragment. Remove them.", param=param)
     return url.rstrip("/")

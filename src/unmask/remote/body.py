@@ -1,8 +1,8 @@
 """From a `Request` to the body that an upstream is sent; what it cannot do is refused, by the field's name."""
 
-from typing import assert_never
+from collections.abc import Iterator
 
-from unmask.backend import HIGHEST_TEMPERATURE, MOST_ALTERNATIVES, MOST_STOPS, ModelInfo, Request
+from unmask.backend import HIGHEST_TEMPERATURE, MOST_ALTERNATIVES, MOST_STOPS, Lever, ModelInfo, Request
 from unmask.errors import InvalidRequestError
 from unmask.remote.errors import UnsupportedByUpstreamError
 from unmask.remote.settings import Kind, RemoteModel
@@ -21,15 +21,11 @@ def check_request(request: Request, model: ModelInfo, kind: Kind) -> None:
         InvalidRequestError: a value is not allowed.
         UnsupportedByUpstreamError: a field asks for what the upstream cannot do.
     """
-    match kind:
-        case Kind.OPENAI:
-            _check_levers(request, model, has_budget=False)
-        case Kind.UNMASK:
-            _check_levers(request, model, has_budget=True)
-            if request.mode is not Mode.DIFFUSION:
-                raise UnsupportedByUpstreamError("mode", request.mode.value, model.name)
-        case _:
-            assert_never(kind)
+    for lever, param, value in _pulled(request):
+        if lever not in model.levers:
+            raise UnsupportedByUpstreamError(param, value, model.name)
+    if kind is Kind.UNMASK:
+        _check_ours(request, model)
     sampling = request.sampling
     if not 0 <= sampling.temperature <= HIGHEST_TEMPERATURE:
         raise InvalidRequestError("temperature", sampling.temperature, f"0 to {HIGHEST_TEMPERATURE}", "Change it.")
@@ -43,29 +39,32 @@ def check_request(request: Request, model: ModelInfo, kind: Kind) -> None:
         raise InvalidRequestError("max_tokens", request.max_tokens, f"1 to {model.context_length}", "Change it.")
 
 
-def _check_levers(request: Request, model: ModelInfo, *, has_budget: bool) -> None:
-    pulled: list[tuple[str, object, bool]] = [
-        ("draft", request.draft, request.draft is not None),
-        ("exit", request.exit, request.exit is not None),
-        ("snapshots", request.snapshots, request.snapshots),
-        ("trace", request.trace, request.trace),
-        ("diffusion.strategy", request.strategy.name.value, _is_unsent(request.strategy, has_budget=has_budget)),
-    ]
-    if not has_budget:
-        pulled += [
-            ("diffusion.max_steps", request.budget and request.budget.max_steps, request.budget is not None),
-            ("diffusion.canvas_length", request.canvas_length, request.canvas_length is not None),
-        ]
-    for param, value, is_set in pulled:
-        if is_set:
-            raise UnsupportedByUpstreamError(param, value, model.name)
+def _pulled(request: Request) -> Iterator[tuple[Lever, str, object]]:
+    """Yield what a request sets of levers: which, the field's name, and its value."""
+    if request.budget is not None:
+        yield Lever.BUDGET, "diffusion.max_steps", request.budget.max_steps
+    if request.canvas_length is not None:
+        yield Lever.BUDGET, "diffusion.canvas_length", request.canvas_length
+    if request.strategy != StrategyChoice():
+        yield Lever.STRATEGY, "diffusion.strategy", request.strategy.name.value
+    if request.exit is not None:
+        yield Lever.EXIT, "exit", "an exit rule"
+    if request.draft is not None:
+        yield Lever.DRAFT, "draft", f"a draft of {len(request.draft.tokens)} tokens"
+    if request.snapshots:
+        yield Lever.SNAPSHOTS, "snapshots", request.snapshots
+    if request.trace:
+        yield Lever.TRACE, "trace", request.trace
+    if request.top_logprobs is not None:
+        yield Lever.LOGPROBS, "logprobs", request.top_logprobs
 
 
-def _is_unsent(strategy: StrategyChoice, *, has_budget: bool) -> bool:
-    """Tell whether a strategy is asked for that the upstream cannot be told of."""
-    if has_budget:
-        return strategy.finality is not None or strategy.name.needs_model
-    return strategy != StrategyChoice()
+def _check_ours(request: Request, model: ModelInfo) -> None:
+    """Refuse what our own servers do and cannot be told of over HTTP."""
+    if request.mode is not Mode.DIFFUSION:
+        raise UnsupportedByUpstreamError("mode", request.mode.value, model.name)
+    if request.strategy.finality is not None or request.strategy.name.needs_model:
+        raise UnsupportedByUpstreamError("diffusion.strategy", request.strategy.name.value, model.name)
 
 
 def body_of(request: Request, model: RemoteModel, max_tokens: int) -> Json:

@@ -62,8 +62,12 @@ class Breaker:
 
     @property
     def problem(self) -> str | None:
-        """Why requests do not go through; nothing while they do."""
-        if self._opened is None:
+        """Why requests do not go through; nothing while they do.
+
+        One may go through after a while, and then nothing is said of it: who sends requests by what is said here would
+        else never send the one that shows whether the upstream is well again.
+        """
+        if self.circuit is not Circuit.OPEN:
             return None
         return f"upstream {self._upstream} has failed {self._failures} times in a row, lastly: {self._reason}"
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from unmask.backend import Lever, ModelInfo
 from unmask.errors import shown
+from unmask.policy.policy import DEFAULT_TASK
 from unmask.remote.address import BlockingTransport
 from unmask.remote.errors import UnreachableError, UpstreamError, UpstreamProtocolError
 from unmask.remote.key import Key
@@ -18,6 +19,8 @@ from unmask.types import Precision
 MODELS_PATH = "/models"
 LARGEST_LIST = 4 << 20
 LONGEST_S = 10.0
+OURS = (Lever.BUDGET, Lever.STRATEGY, Lever.LOGPROBS)
+"""Levers of our own servers that requests over HTTP can pull."""
 _Whole = Annotated[int, Field(ge=1, le=1 << 40)]
 
 
@@ -43,6 +46,7 @@ class ModelEntry(_Part):
     default_steps: _Whole | None = None
     default_max_tokens: _Whole | None = None
     tasks: list[str] = []
+    levers: list[str] | None = None
 
 
 class _ModelList(_Part):
@@ -135,8 +139,8 @@ def _ours(model: RemoteModel, entry: ModelEntry) -> ModelInfo:
         max_steps=steps,
         default_steps=default,
         default_max_tokens=entry.default_max_tokens or model.default_max_tokens,
-        tasks=tuple(entry.tasks),
-        levers=(Lever.BUDGET, Lever.STRATEGY),
+        tasks=tuple(task for task in entry.tasks if task != DEFAULT_TASK),
+        levers=tuple(lever for lever in OURS if entry.levers is None or lever.value in entry.levers),
     )
 
 
@@ -151,19 +155,20 @@ def _foreign(model: RemoteModel, entry: ModelEntry | None) -> ModelInfo:
     reserved for it, is a step for each token; no server takes more.
     """
     said = entry.max_model_len or entry.context_length if entry else None
+    context = min(model.context_length, said or model.context_length)
     return ModelInfo(
         name=model.name,
         digest=model.digest or digest_of(model),
         parameters=None,
         precision=None,
-        context_length=min(model.context_length, said or model.context_length),
+        context_length=context,
         canvas_lengths=(),
         default_canvas_length=1,
         max_steps=1,
         default_steps=1,
-        default_max_tokens=model.default_max_tokens,
+        default_max_tokens=min(model.default_max_tokens, context),
         tasks=(),
-        levers=(),
+        levers=(Lever.LOGPROBS,) if model.has_logprobs else (),
     )
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from random import Random
 
@@ -46,7 +46,8 @@ def open_backend(
     *,
     clock: Clock | None = None,
     wall: WallClock | None = None,
-    random: Random | None = None,
+    draw: Callable[[], float] | None = None,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> RemoteBackend:
     """Return a backend over all models of the settings; what servers say of their models is asked for once, here.
 
@@ -58,8 +59,8 @@ def open_backend(
     return RemoteBackend(
         tuple(_served(model, environ, clock, wall) for model in settings.models),
         clock=clock,
-        draw=(random or Random()).random,
-        sleep=asyncio.sleep,
+        draw=draw or Random().random,
+        sleep=sleep,
     )
 
 

@@ -116,6 +116,7 @@ class RemoteModel:
         default_max_tokens: tokens of an answer whose request names none; some number is always sent.
         include_usage: whether the servers take ``stream_options.include_usage``.
         asks_models: whether servers are asked at the start what they say of the model; ours always have to be.
+        has_logprobs: whether the servers give log-probabilities; where not, requests for them are refused.
         class_timeouts: by service class, in place of ``timeouts``.
     """
 
@@ -130,6 +131,7 @@ class RemoteModel:
     default_max_tokens: int = 1_024
     include_usage: bool = True
     asks_models: bool = True
+    has_logprobs: bool = False
     timeouts: Timeouts = Timeouts()
     class_timeouts: Mapping[str, Timeouts] = field(default_factory=lambda: MappingProxyType({}))
     retries: Retries = Retries()

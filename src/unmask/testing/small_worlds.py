@@ -180,3 +180,38 @@ def _misconceptions() -> tuple[Misconception, ...]:
 
 def _phrases(texts: str) -> tuple[str, ...]:
     return tuple(text.strip() for text in texts.split(",") if text.strip())
+
+
+def large_world(entities: int = 10_000) -> World:
+    """Return a world of so many people and places, with names of one and two words, in which every fact is regular.
+
+    Person ``n`` lives in place ``n % places``, and person ``n + 1`` is their ally.
+    """
+    places = entities // 10
+    people = entities - places
+    found = [make_entity(f"p{n}", "place", f"Port {_word(n)}", f"항구 {_syllables(n)}") for n in range(places)]
+    found += [make_entity(f"e{n}", "person", f"{_word(n)} the {n}th", f"{_syllables(n)}{n}호") for n in range(people)]
+    roles = ("keeper", "smith", "healer", "hero")
+    statements = [make_statement(f"p{n}", "state", ("quiet", "ruined")[n % 2]) for n in range(places)]
+    for n in range(people):
+        statements += [
+            make_statement(f"e{n}", "role", roles[n % 4]),
+            make_statement(f"e{n}", "persona", ("gruff", "gentle")[n % 2]),
+            make_statement(f"e{n}", "home", f"p{n % places}"),
+            make_statement(f"e{n}", "ally", f"e{(n + 1) % people}"),
+            make_statement(f"e{n}", "age", str(n)),
+        ]
+    return make_world(found, statements)
+
+
+def _word(number: int) -> str:
+    letters = ""
+    while True:
+        number, rest = divmod(number, 100)
+        letters = f"{'bcdfghklmnprstvwxyzj'[rest // 5]}{'aeiou'[rest % 5]}{letters}"
+        if not number:
+            return letters.title()
+
+
+def _syllables(number: int) -> str:
+    return chr(0xAC00 + (number * 37) % 11172) + chr(0xAC00 + (number * 101) % 11172)
