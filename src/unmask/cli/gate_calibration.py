@@ -13,6 +13,7 @@ from unmask.cli.intervals import interval_record
 from unmask.cli.tools import Tools
 from unmask.gate.bar import REVIEWED
 from unmask.gate.judge_quality import Calibration, KnownWrong, SpecificitySource, SystemRate, calibrations
+from unmask.gate.known_wrong_counts import known_wrong_of
 from unmask.gate.reviewed import open_reviewed
 from unmask.gate.rogan_gladen import CorrectedRate, NoBetterThanChance, RateResult
 from unmask.gate.score import Metric
@@ -24,8 +25,9 @@ _METRICS = ", ".join(REVIEWED)
 
 def run_calibration(args: argparse.Namespace, tools: Tools) -> int:
     """Say how good the marks of a run are."""
-    known_wrong = dict(_known_wrong(text) for text in args.known_wrong)
+    given = dict(_known_wrong(text) for text in args.known_wrong)
     run = open_reviewed(args.run)
+    known_wrong = {**known_wrong_of(run.folder, run.scores), **given}
     found = calibrations(run.queue, run.scores, run.standing, known_wrong, min_labels=args.min_labels)
     if args.json:
         tools.write_json(

@@ -67,7 +67,7 @@ def add_calibration(actions: "argparse._SubParsersAction[argparse.ArgumentParser
         action="append",
         default=[],
         metavar="METRIC=CAUGHT/ALL",
-        help="answers made wrong on purpose: how many of them were marked so; may be repeated",
+        help="answers made wrong on purpose: how many of them were marked so (default: those of the scoring)",
     )
     add_json(calibration)
 
