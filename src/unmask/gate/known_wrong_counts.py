@@ -1,4 +1,4 @@
-"""How a run's scoring fared on answers that were made wrong on purpose, as `unmask gate score` leaves it in the folder."""
+"""How scoring fared on answers that were made wrong on purpose, as `unmask gate score` leaves it in a run's folder."""
 
 from collections.abc import Iterable, Mapping
 from typing import Protocol
