@@ -10,6 +10,10 @@ from unmask.cli.tools import Tools
 ACTIONS: Mapping[str, tuple[str, str]] = MappingProxyType({
     "suite": ("unmask.cli.gate_suite", "run_suite"),
     "generate": ("unmask.cli.gate_generate", "run_generate"),
+    "score": ("unmask.cli.gate_score", "run_score"),
+    "decide": ("unmask.cli.gate_decide", "run_decide"),
+    "plan": ("unmask.cli.gate_plan", "run_plan"),
+    "compare": ("unmask.cli.gate_compare", "run_compare"),
     "review": ("unmask.cli.gate_review", "run_review"),
     "calibration": ("unmask.cli.gate_calibration", "run_calibration"),
     "finding": ("unmask.cli.gate_finding", "run_finding"),

@@ -28,6 +28,10 @@ class Key:
         """Return the headers that carry it."""
         return {"authorization": f"Bearer {self._value}"} if self._value else {}
 
+    def as_header(self, name: str) -> dict[str, str]:
+        """Return a header of that name that carries it bare, as APIs without bearer tokens have it."""
+        return {name: self._value} if self._value else {}
+
     def hidden_in(self, text: str) -> str:
         """Return a text of an upstream without the key, should it repeat it."""
         return text.replace(self._value, HIDDEN) if self._value else text

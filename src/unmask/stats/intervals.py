@@ -1,22 +1,4 @@
-"""Intervals for rates, means, percentiles and ratios, two-sided and seeded.
-
-Too little data is a result, `NotEnoughData`, never an interval of width zero: a
-figure that rests on nothing must not look certain.
-
-Which one to use:
-
-==========================================  ======================
-pass or fail                                `wilson`
-the same, where a promise rests on the end  `clopper_pearson`
-the same, drawn with unequal probabilities  `weighted_rate`
-values in [0, 1]                            `bounded_mean`
-means of anything else                      `bootstrap_mean`
-two arms on the same items                  `paired_difference`
-two groups of different items               `difference_interval`
-how many times faster, cheaper              `ratio_interval`
-p50, p95                                    `percentile_interval`
-==========================================  ======================
-"""
+"""Intervals from the values alone; `unmask.stats` says which one is for what."""
 
 import math
 from collections.abc import Sequence
@@ -64,13 +46,13 @@ IntervalResult: TypeAlias = Interval | NotEnoughData
 
 def wilson(successes: int, n: int, confidence: float = 0.95) -> IntervalResult:
     """Return the Wilson score interval of a rate."""
-    _check_confidence(confidence)
+    check_confidence(confidence)
     if not 0 <= successes <= n:
         msg = f"successes must lie in 0..n, got successes={successes!r}, n={n!r}"
         raise ValueError(msg)
     if n == 0:
         return _too_few(0, 1)
-    return _wilson(successes / n, n, confidence)
+    return wilson_of_rate(successes / n, n, confidence)
 
 
 def weighted_rate(
@@ -90,9 +72,9 @@ def weighted_rate(
     Units of one cluster resemble each other; with ``clusters``, which name each unit's, the weights in that number are
     those of whole clusters, as if a cluster's units told one thing only.
     """
-    _check_confidence(confidence)
+    check_confidence(confidence)
     share = effective_share(successes, probabilities, clusters=clusters)
-    return _too_few(0, 1) if share is None else _wilson(share.rate, share.n, confidence)
+    return _too_few(0, 1) if share is None else wilson_of_rate(share.rate, share.n, confidence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +101,7 @@ def effective_share(
     if not successes:
         return None
     # Scaled so that equal probabilities weigh exactly 1.
-    weights: Floats = min(probabilities) / _floats(probabilities)
+    weights: Floats = min(probabilities) / floats(probabilities)
     hits = np.asarray(successes, dtype=bool)
     # Counts at the ends are exact, as whether a rate is 0 or 1 matters.
     rate = 0.0 if not hits.any() else 1.0 if hits.all() else float(weights[hits].sum() / weights.sum())
@@ -129,8 +111,9 @@ def effective_share(
     return Share(rate=rate, n=float(weights.sum() ** 2 / (weights**2).sum()))
 
 
-def _wilson(rate: float, n: float, confidence: float) -> Interval:
-    z = _z(confidence)
+def wilson_of_rate(rate: float, n: float, confidence: float) -> Interval:
+    """Return the Wilson score interval of a rate among ``n`` units, which need not be whole, as an effective number."""
+    z = normal_quantile(confidence)
     centre = (rate + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
     low = 0.0 if rate == 0 else centre - half
@@ -144,7 +127,7 @@ def clopper_pearson(successes: int, n: int, confidence: float = 0.95) -> Interva
     Each end alone is a bound at ``(1 + confidence) / 2``: of the default, 97.5 %. Wilson's interval is narrower and
     covers that often on average only, which is too little where something is allowed because a bound holds.
     """
-    _check_confidence(confidence)
+    check_confidence(confidence)
     if not 0 <= successes <= n:
         msg = f"successes must lie in 0..n, got successes={successes!r}, n={n!r}"
         raise ValueError(msg)
@@ -173,8 +156,8 @@ def bounded_mean(values: Values, confidence: float = 0.95) -> IntervalResult:
     The narrower of Hoeffding's and the empirical Bernstein bound, each at half
     the error, so that choosing between them costs no coverage.
     """
-    _check_confidence(confidence)
-    data = _floats(values)
+    check_confidence(confidence)
+    data = floats(values)
     n = len(data)
     if n and not (data.min() >= 0 and data.max() <= 1):
         msg = f"values must lie in [0, 1], got {float(data.min())!r} to {float(data.max())!r}"
@@ -209,8 +192,8 @@ def bootstrap_mean(
     for unseen values as often as `wilson` allows for an event that was never
     observed; without, the answer is `NotEnoughData`.
     """
-    _check_confidence(confidence)
-    data = _floats(values)
+    check_confidence(confidence)
+    data = floats(values)
     n = len(data)
     if n < MIN_BOOTSTRAP:
         return _too_few(n, MIN_BOOTSTRAP)
@@ -234,7 +217,7 @@ def paired_difference(
 
     ``bounds`` are those of a difference: ``(-1, 1)`` for passes and fails.
     """
-    left, right = _floats(a), _floats(b)
+    left, right = floats(a), floats(b)
     _check_same_length(left, right)
     return bootstrap_mean(left - right, seed, confidence=confidence, resamples=resamples, bounds=bounds)
 
@@ -243,8 +226,8 @@ def difference_interval(
     a: Values, b: Values, seed: int, *, confidence: float = 0.95, resamples: int = RESAMPLES
 ) -> IntervalResult:
     """Return the bootstrap interval of ``mean(a) - mean(b)``, two groups that have nothing to do with one another."""
-    _check_confidence(confidence)
-    left, right = _floats(a), _floats(b)
+    check_confidence(confidence)
+    left, right = floats(a), floats(b)
     n = min(len(left), len(right))
     if n < MIN_BOOTSTRAP:
         return _too_few(n, MIN_BOOTSTRAP)
@@ -270,8 +253,8 @@ def ratio_interval(
     are drawn as pairs. A denominator that may be zero or change its sign gives
     `NotEnoughData`: its ratio has no finite interval.
     """
-    _check_confidence(confidence)
-    top, bottom = _floats(numerator), _floats(denominator)
+    check_confidence(confidence)
+    top, bottom = floats(numerator), floats(denominator)
     if paired:
         _check_same_length(top, bottom)
     n = min(len(top), len(bottom))
@@ -296,21 +279,25 @@ def percentile_interval(values: Values, q: float, confidence: float = 0.95) -> I
     Holds for every distribution: the ends are two of the values, picked by the
     binomial law of how many values fall below the quantile.
     """
-    _check_confidence(confidence)
+    check_confidence(confidence)
     if not 0 < q < 1:
         msg = f"q must lie strictly between 0 and 1, got {q!r}"
         raise ValueError(msg)
-    data = np.sort(_floats(values))
+    data = np.sort(floats(values))
     n = len(data)
-    tail = (1 - confidence) / 2
-    needed = math.ceil(math.log(tail) / math.log(max(q, 1 - q)))
-    below = _binomial_cdf(n, q)
-    low_rank = int(np.searchsorted(below, tail, side="right"))
-    high_rank = int(np.searchsorted(below, 1 - tail, side="left")) + 1
+    low_rank, high_rank = percentile_ranks(n, q, confidence)
     if low_rank < 1 or high_rank > n:
-        return _too_few(n, max(needed, n + 1))
+        tail = (1 - confidence) / 2
+        return _too_few(n, max(math.ceil(math.log(tail) / math.log(max(q, 1 - q))), n + 1))
     estimate = float(np.quantile(data, q, method="inverted_cdf"))
     return _around(estimate, float(data[low_rank - 1]), float(data[high_rank - 1]))
+
+
+def percentile_ranks(n: int, q: float, confidence: float = 0.95) -> tuple[int, int]:
+    """Return which of ``n`` sorted values, counted from 1, bound their ``q`` quantile; 0 and ``n + 1`` are none."""
+    tail = (1 - confidence) / 2
+    below = _binomial_cdf(n, q)
+    return int(np.searchsorted(below, tail, side="right")), int(np.searchsorted(below, 1 - tail, side="left")) + 1
 
 
 def _binomial_cdf(n: int, q: float) -> Floats:
@@ -339,7 +326,7 @@ def resampled_means(rows: Floats, rng: np.random.Generator, resamples: int) -> F
 
 def _percentiles(estimate: float, resampled: Floats, n: int, confidence: float) -> Interval:
     """Return percentiles, moved outwards by what a small sample understates (Hesterberg, 2015)."""
-    z, freedom = _z(confidence), n - 1
+    z, freedom = normal_quantile(confidence), n - 1
     student = z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
     tail = _NORMAL.cdf(-student * math.sqrt(n / freedom))
     low, high = np.quantile(resampled, (tail, 1 - tail))
@@ -366,11 +353,13 @@ def _too_few(n: int, needed: int) -> NotEnoughData:
     return NotEnoughData(n=n, reason=f"{n} values, at least {needed} needed")
 
 
-def _z(confidence: float) -> float:
+def normal_quantile(confidence: float) -> float:
+    """Return how many standard deviations either side of a normal mean hold ``confidence`` of it."""
     return _NORMAL.inv_cdf(0.5 + confidence / 2)
 
 
-def _floats(values: Values) -> Floats:
+def floats(values: Values) -> Floats:
+    """Return values as one row of finite numbers; ``ValueError`` where they are none."""
     data = np.asarray(values, dtype=np.float64)
     if data.ndim != 1 or not np.isfinite(data).all():
         msg = f"values must be one row of finite numbers, got shape {data.shape!r} or a NaN or infinity"
@@ -378,7 +367,8 @@ def _floats(values: Values) -> Floats:
     return data
 
 
-def _check_confidence(confidence: float) -> None:
+def check_confidence(confidence: float) -> None:
+    """Refuse a confidence that is not strictly between 0 and 1 with a ``ValueError``."""
     if not 0 < confidence < 1:
         msg = f"confidence must lie strictly between 0 and 1, got {confidence!r}"
         raise ValueError(msg)
