@@ -348,6 +348,16 @@ def test_weighted_rate_of_nothing_seen_has_width() -> None:
     assert 0.01 < found.high < 0.02
 
 
+def test_weighted_rate_counts_a_cluster_as_one_unit() -> None:
+    """Ten units of two clusters tell as much as two; units that are clusters of their own tell all they did."""
+    passed, chances = [True, False] * 5, [0.5] * 10
+
+    assert weighted_rate(passed, chances, clusters=["a"] * 5 + ["b"] * 5) == wilson(1, 2)
+    assert weighted_rate(passed, chances, clusters=list("abcdefghij")) == wilson(5, 10)
+    with pytest.raises(ValueError, match="9 clusters"):
+        weighted_rate(passed, chances, clusters=["a"] * 9)
+
+
 @pytest.mark.parametrize("probabilities", [[0.5], [0.5, 0.0], [0.5, 1.5], [0.5, float("nan")]])
 def test_weighted_rate_refuses_what_is_no_probability(probabilities: list[float]) -> None:
     """Each unit has one, above 0."""

@@ -15,6 +15,9 @@ ACTIONS: Mapping[str, tuple[str, str]] = MappingProxyType({
     "decide": ("unmask.cli.gate_decide", "run_decide"),
     "plan": ("unmask.cli.gate_plan", "run_plan"),
     "compare": ("unmask.cli.gate_compare", "run_compare"),
+    "review": ("unmask.cli.gate_review", "run_review"),
+    "calibration": ("unmask.cli.gate_calibration", "run_calibration"),
+    "finding": ("unmask.cli.gate_finding", "run_finding"),
 })  # fmt: skip
 """Where the function of each action is."""
 

@@ -4,6 +4,7 @@ import argparse
 
 from unmask.cli.gate_decide_parser import add_compare, add_decide, add_plan
 from unmask.cli.gate_generate_parser import add_generate
+from unmask.cli.gate_review_parser import add_calibration, add_finding, add_review
 from unmask.cli.gate_run_parser import add_run
 from unmask.cli.gate_score_parser import add_score
 from unmask.cli.gate_suite_parser import add_suite
@@ -16,6 +17,9 @@ ACTION_GRAMMARS = (
     add_decide,
     add_plan,
     add_compare,
+    add_review,
+    add_calibration,
+    add_finding,
 )  # fmt: skip
 
 

@@ -56,7 +56,11 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> IntervalResult:
 
 
 def weighted_rate(
-    successes: Sequence[bool], probabilities: Sequence[float], confidence: float = 0.95
+    successes: Sequence[bool],
+    probabilities: Sequence[float],
+    confidence: float = 0.95,
+    *,
+    clusters: Sequence[str] | None = None,
 ) -> IntervalResult:
     """Return the interval of a rate among units that were drawn with known, unequal probabilities.
 
@@ -64,23 +68,47 @@ def weighted_rate(
     weights stands for the number of units there are. The interval is Wilson's with the effective number of units of
     Kish, (sum of weights)^2 / sum of squared weights, in place of their number, as Korn and Graubard (1998) do for
     rare events in surveys. With equal probabilities it is `wilson`'s.
+
+    Units of one cluster resemble each other; with ``clusters``, which name each unit's, the weights in that number are
+    those of whole clusters, as if a cluster's units told one thing only.
     """
     check_confidence(confidence)
-    if len(successes) != len(probabilities):
-        msg = f"a probability for each unit, got {len(successes)!r} units and {len(probabilities)!r} probabilities"
+    share = effective_share(successes, probabilities, clusters=clusters)
+    return _too_few(0, 1) if share is None else wilson_of_rate(share.rate, share.n, confidence)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """A rate and how many independent units it is worth."""
+
+    rate: float
+    n: float
+
+
+def effective_share(
+    successes: Sequence[bool], probabilities: Sequence[float], *, clusters: Sequence[str] | None = None
+) -> Share | None:
+    """Return what `weighted_rate` makes its interval from; nothing where there are no units."""
+    if not len(successes) == len(probabilities) == len(clusters if clusters is not None else successes):
+        msg = (
+            f"a probability for each unit and, where there are clusters, a cluster, got {len(successes)!r} units, "
+            f"{len(probabilities)!r} probabilities and {None if clusters is None else len(clusters)!r} clusters"
+        )
         raise ValueError(msg)
     if not all(0 < probability <= 1 for probability in probabilities):
         msg = f"probabilities must lie in (0, 1], got {min(probabilities)!r} to {max(probabilities)!r}"
         raise ValueError(msg)
     if not successes:
-        return _too_few(0, 1)
-    if min(probabilities) == max(probabilities):
-        return wilson(sum(successes), len(successes), confidence)
-    weights = 1 / floats(probabilities)
+        return None
+    # Scaled so that equal probabilities weigh exactly 1.
+    weights: Floats = min(probabilities) / floats(probabilities)
     hits = np.asarray(successes, dtype=bool)
     # Counts at the ends are exact, as whether a rate is 0 or 1 matters.
     rate = 0.0 if not hits.any() else 1.0 if hits.all() else float(weights[hits].sum() / weights.sum())
-    return wilson_of_rate(rate, float(weights.sum() ** 2 / (weights**2).sum()), confidence)
+    if clusters is not None:
+        numbers = np.unique(np.asarray(clusters), return_inverse=True)[1]
+        weights = np.bincount(numbers, weights).astype(np.float64)
+    return Share(rate=rate, n=float(weights.sum() ** 2 / (weights**2).sum()))
 
 
 def wilson_of_rate(rate: float, n: float, confidence: float) -> Interval:
