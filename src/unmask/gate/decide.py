@@ -19,11 +19,13 @@ class ScoredRun:
 
     Attributes:
         scorer: digest of all that made the marks: checks, rubrics, judges and what they were asked.
+        corrected: how many marks are as people put them right.
     """
 
     binding: Binding
     scored: tuple[Scored, ...]
     scorer: str
+    corrected: int = 0
 
     @property
     def model(self) -> System:
@@ -79,9 +81,15 @@ def decide(run: ScoredRun, gate: Gate, look: Look, now: datetime) -> GateReport:
         look=look,
         verdict=worst(tuple(result.verdict for result in rows)),
         rows=rows,
-        warnings=tuple(_warning(result) for result in rows if not result.can_pass),
+        warnings=(*_said_by_people(run), *(_warning(result) for result in rows if not result.can_pass)),
         decided=now.isoformat(),
     )
+
+
+def _said_by_people(run: ScoredRun) -> tuple[str, ...]:
+    if not run.corrected:
+        return ()
+    return (f"{run.corrected} marks are as reviewers corrected them; who, when and why stands beside each",)
 
 
 def _row(row: Row, run: ScoredRun, confidence: float) -> RowResult:

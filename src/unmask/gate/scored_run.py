@@ -6,13 +6,16 @@ from typing import Literal
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from unmask.gate.apply_corrections import apply_corrections
 from unmask.gate.artefacts import RunFolder
 from unmask.gate.decide import ScoredRun
 from unmask.gate.decide_errors import UndecidableError
 from unmask.gate.errors import RunFolderError
 from unmask.gate.response import ResponseKey, SystemLabel
+from unmask.gate.review_store import ReviewStore
 from unmask.gate.scenario import Suite
 from unmask.gate.score import Scored
+from unmask.gate.standing import standing_of
 
 SCORER = "scorer.json"
 FORMAT: Literal["unmask.gate.scorer/1"] = "unmask.gate.scorer/1"
@@ -31,11 +34,12 @@ def write_scorer(folder: RunFolder, digest: str) -> None:
 
 
 def read_scored_run(folder: RunFolder) -> ScoredRun:
-    """Return a folder's run with its scores.
+    """Return a folder's run with its scores, as far as reviewers let them stand.
 
     Raises:
         UndecidableError: it holds no run, or nothing was scored.
         RunFolderError: it cannot be read or is damaged.
+        ReviewStoreError: what reviewers decided is damaged.
     """
     binding = folder.binding()
     if binding is None:
@@ -48,7 +52,20 @@ def read_scored_run(folder: RunFolder) -> ScoredRun:
         scorer = _Scorer.model_validate_json(text)
     except ValidationError as error:
         raise RunFolderError(f"{folder.url}/{SCORER} is not what was written; score the run again") from error
-    return ScoredRun(binding=binding, scored=scored, scorer=scorer.digest)
+    corrected = _corrected(folder, scored)
+    return ScoredRun(
+        binding=binding,
+        scored=corrected,
+        scorer=scorer.digest,
+        corrected=sum(
+            mark not in before.marks for before, after in zip(scored, corrected, strict=True) for mark in after.marks
+        ),
+    )
+
+
+def _corrected(folder: RunFolder, scored: tuple[Scored, ...]) -> tuple[Scored, ...]:
+    corrections = ReviewStore(folder).corrections()
+    return apply_corrections(scored, standing_of(corrections, folder.responses())) if corrections else scored
 
 
 def with_unasked(run: ScoredRun, suite: Suite) -> ScoredRun:
