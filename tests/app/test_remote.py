@@ -202,7 +202,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-@pytest.mark.parametrize("kind", ["openai", "unmask"])
+@pytest.mark.parametrize("kind", ["openai", pytest.param("unmask", marks=pytest.mark.slow)])
 def test_whole_server_without_torch(kind: str, tmp_path: Path) -> None:
     """`unmask serve --remote` in an environment without torch answers the official client through another server."""
     with serving(FakeBackend("안녕 42")) as behind:
