@@ -78,7 +78,7 @@ async def test_classes_and_ledger_hold_for_remote_models() -> None:
     (reservation,), (settlement,) = gate.ledger.reservations.values(), gate.ledger.settlements.values()
     assert reservation.steps >= 64
     (attempt,) = settlement.attempts
-    assert (attempt.steps, attempt.prefill_tokens, attempt.output_tokens) == (0, 7, 3)
+    assert (attempt.steps, attempt.prefill_tokens, attempt.output_tokens) == (0, 7 + 3, 3)
 
 
 async def test_quotas_hold_for_remote_models() -> None:
