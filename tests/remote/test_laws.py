@@ -132,4 +132,7 @@ def test_event_in_another_encoding_is_refused() -> None:
 
 def test_data_of_several_lines_is_one_event() -> None:
     """Lines of data are joined, and an event without data is none."""
-    assert events_of([b"data: a\ndata: b\n\nevent: x\n\ndata\n\n"]) == ["a\nb", ""]
+    for end in (b"\n", b"\r", b"\r\n"):
+        stream = b"data: a\ndata: b\n\nevent: x\n\ndata\n\n".replace(b"\n", end)
+        assert events_of([stream]) == ["a\nb", ""]
+        assert events_of(stream[place : place + 1] for place in range(len(stream))) == ["a\nb", ""]
