@@ -129,6 +129,8 @@ class ModelLoad:
         return self.kv_pages_used / self.kv_pages if self.kv_pages else 0.0
 
 
+MESSAGE_TOKENS = 8
+"""Most tokens around a message's text, and at the end of a chat: roles and marks."""
 MOST_STOPS = 4
 MOST_ALTERNATIVES = 20
 HIGHEST_TEMPERATURE = 2.0

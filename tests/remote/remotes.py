@@ -49,12 +49,12 @@ def make_request(text: str = "add 1 + 1", **changes: Any) -> Request:  # noqa: A
 
 def make_settings(*urls: str, **changes: Any) -> RemoteModel:  # noqa: ANN401 - any field of the model
     """Return a model behind addresses."""
-    fields: dict[str, Any] = {"timeouts": PATIENT, "retries": ONCE, "asks_models": False}
+    fields: dict[str, Any] = {"upstream_model": "m", "timeouts": PATIENT, "retries": ONCE, "asks_models": False}
     upstream: dict[str, Any] = changes.pop("upstream", {})
     entries = tuple(
         UpstreamSettings(name=f"up{number}", url=url, **upstream) for number, url in enumerate(urls, start=1)
     )
-    return RemoteModel(name="far", upstream_model="m", upstreams=entries, **(fields | changes))
+    return RemoteModel(name="far", upstreams=entries, **(fields | changes))
 
 
 @asynccontextmanager

@@ -86,13 +86,14 @@ def test_our_own_servers_are_told_of_steps() -> None:
     request = make_request(budget=StepBudget(max_steps=4, max_total_steps=9), canvas_length=16, strategy=strategy)
 
     assert ours(request)["diffusion"] == {
+        "max_reexpansions": 0,
         "max_steps": 4,
         "max_total_steps": 9,
         "canvas_length": 16,
         "strategy": "entropy_bound",
         "threshold": 0.5,
     }
-    assert "diffusion" not in ours(make_request())
+    assert ours(make_request())["diffusion"] == {"max_reexpansions": 0}
 
 
 def test_our_own_servers_cannot_be_told_all() -> None:

@@ -3,10 +3,11 @@
 import json
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask.backend import CommitEvent
@@ -18,6 +19,9 @@ from unmask.remote.sse import EventEncodingError, EventReader, EventTooLargeErro
 from unmask.testing.fake_upstream import answer, usage_event
 
 LARGE = 1 << 20
+BOUNDS = Expected(
+    upstream="u", most_bytes=LARGE, event_bytes=LARGE, max_tokens=64, context_length=256, prompt_tokens=40
+)
 ENDS = st.sampled_from(["\n", "\r", "\r\n"])
 LINES = st.one_of(
     st.sampled_from(["", "data:", "data", "data: [DONE]", ": comment", "event: x", "id: 1"]),
@@ -49,7 +53,7 @@ def test_cuts_change_no_event(stream: bytes, cuts: list[int]) -> None:
 def test_cuts_change_no_answer(text: str, cuts: list[int], end: str) -> None:
     """Any split of an answer yields the same text, in any script, whatever ends its lines."""
     stream = b"".join(answer(text)).replace(b"\n", end.encode())
-    reader = AnswerReader(Expected(upstream="u", most_bytes=LARGE, event_bytes=LARGE))
+    reader = AnswerReader(BOUNDS)
     found = [event for piece in pieces_of(stream, cuts) for event in reader.feed(piece)]
 
     assert "".join(event.text for event in found) == text == reader.text
@@ -81,11 +85,10 @@ RUBBISH = st.one_of(
 )
 
 
-@settings(max_examples=300)
 @given(RUBBISH, CUTS, st.booleans())
 def test_rubbish_raises_typed_errors_only(data: bytes, cuts: list[int], has_logprobs: bool) -> None:
     """Whatever an upstream sends, reading it ends well or in an `UpstreamError` that names it."""
-    reader = AnswerReader(Expected(upstream="u", most_bytes=4_000, event_bytes=2_000, has_logprobs=has_logprobs))
+    reader = AnswerReader(replace(BOUNDS, most_bytes=4_000, event_bytes=2_000, has_logprobs=has_logprobs))
     message, found = "upstream u: ", list[CommitEvent]()
     try:
         for piece in pieces_of(data, cuts):
@@ -129,4 +132,7 @@ def test_event_in_another_encoding_is_refused() -> None:
 
 def test_data_of_several_lines_is_one_event() -> None:
     """Lines of data are joined, and an event without data is none."""
-    assert events_of([b"data: a\ndata: b\n\nevent: x\n\ndata\n\n"]) == ["a\nb", ""]
+    for end in (b"\n", b"\r", b"\r\n"):
+        stream = b"data: a\ndata: b\n\nevent: x\n\ndata\n\n".replace(b"\n", end)
+        assert events_of([stream]) == ["a\nb", ""]
+        assert events_of(stream[place : place + 1] for place in range(len(stream))) == ["a\nb", ""]

@@ -142,17 +142,18 @@ def test_only_one_tries() -> None:
     breaker = Breaker("u", Breaking(failures=1, open=5), clock)
     breaker.enter()
     breaker.fail("it burns")
-    assert breaker.circuit is Circuit.OPEN
+    states = [breaker.circuit]
     clock.advance(5)
-    assert breaker.circuit is Circuit.HALF_OPEN
+    states.append(breaker.circuit)
     breaker.enter()
     with pytest.raises(CircuitOpenError):
         breaker.enter()
     breaker.leave()
     breaker.enter()
     breaker.succeed()
+    states.append(breaker.circuit)
 
-    assert breaker.circuit is Circuit.CLOSED
+    assert states == [Circuit.OPEN, Circuit.HALF_OPEN, Circuit.CLOSED]
 
 
 async def test_abandoned_trial_frees_the_circuit() -> None:

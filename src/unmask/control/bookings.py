@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
+from unmask.backend import Lever
 from unmask.control.admitted import Admitted
 from unmask.control.attempt import Attempt, AttemptReason
 from unmask.control.caller import Caller
@@ -63,15 +64,17 @@ def attempts_of(admitted: Admitted, made: Iterable[Attempt]) -> Iterator[settlem
 def _attempt(admitted: Admitted, attempt: Attempt, *, queue_s: float) -> settlement.Attempt:
     generation, width = attempt.generation, width_of(admitted)
     usage, timing = generation.usage, generation.timing
+    # Of a model without budgets no steps were reserved that would bound them.
+    steps = usage.steps_used if Lever.BUDGET in admitted.model.levers else 0
     control = _steps_control(admitted, attempt)
     return settlement.Attempt(
         purpose=_PURPOSES[attempt.reason],
         bucket=generation.bucket or (None if attempt.reason.is_further else admitted.assignment.bucket),
-        steps_allocated=usage.steps_allocated,
-        steps=usage.steps_used,
+        steps_allocated=usage.steps_allocated if Lever.BUDGET in admitted.model.levers else 0,
+        steps=steps,
         steps_saved=_steps_saved(admitted, attempt),
         steps_control=control,
-        token_steps=usage.steps_used * width,
+        token_steps=steps * width,
         token_steps_control=control * width,
         prefill_tokens=usage.prefill_tokens + usage.commit_tokens,
         cached_tokens=usage.cached_tokens,

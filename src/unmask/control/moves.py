@@ -109,7 +109,8 @@ class Moves:
 
     def _again(self, attempts: Sequence[Attempt], failure: Failure, budget: StepBudget) -> Move | None:
         exited = attempts[0].generation.usage.exit_reason is ExitReason.EARLY_EXIT and len(attempts) == 1
-        is_other = budget.max_steps > self._steps(attempts) or self.request.sampling.temperature > 0 or exited
+        grows = self._has(Lever.BUDGET) and budget.max_steps > self._steps(attempts)
+        is_other = grows or self.request.sampling.temperature > 0 or exited
         if not is_other or self._repeats(attempts):
             return None
         return self._move(AttemptReason.AGAIN, attempts, failure, budget, None)

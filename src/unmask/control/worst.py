@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass
 
+from unmask.backend import MESSAGE_TOKENS
 from unmask.control.admitted import Admitted
 from unmask.types import Mode
-
-MESSAGE_TOKENS = 8
-"""Tokens around a message's text, and at the end of a chat: roles and marks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,12 +38,20 @@ class Expected:
         upstream: named in errors.
         most_bytes: of the whole stream.
         event_bytes: of one event.
+        max_tokens: of the text.
+        context_length: most tokens of prompt and text.
+        prompt_tokens: most that the prompt's text and its roles and marks can have, in any tokenizer.
+        steps: most that it may take; ``None`` where nothing bounds them.
         has_logprobs: whether they were asked for.
     """
 
     upstream: str
     most_bytes: int
     event_bytes: int
+    max_tokens: int
+    context_length: int
+    prompt_tokens: int
+    steps: int | None = None
     has_logprobs: bool = False
 
 
@@ -118,21 +126,36 @@ class AnswerReader:
         return self._finish
 
     def usage(self) -> Usage:
-        """Return what the answer cost as far as the upstream says it; what it does not say is marked."""
-        said = self._usage
+        """Return what the answer cost as far as the upstream says it; what it does not say is marked.
+
+        Numbers that cannot be true, as they are above what the request allows, are not believed. Each token of the
+        text counts as committed where steps are not known: a server reads it once into its cache. Prefilled tokens
+        are at most those of the prompt as it was sent: what a server adds of its own is nobody's to pay here.
+        """
+        said, expected = self._usage, self._expected
+        if said is not None and (
+            said.completion_tokens > expected.max_tokens or said.prompt_tokens > expected.context_length
+        ):
+            said = None
         reason = ExitReason.MAX_STEPS if self._finish is FinishReason.LENGTH else ExitReason.CONVERGED
         if said is None:
             return Usage(**_NO_TOKENS, **_NO_STEPS, exit_reason=reason, steps_known=False, tokens_known=False)
         details = said.prompt_tokens_details
         cached = min(said.prompt_tokens, (details.cached_tokens or 0) if details else 0)
         steps = said.diffusion
-        is_known = steps is not None and steps.steps_known
+        is_known = (
+            steps is not None
+            and steps.steps_known
+            and (expected.steps is None or max(steps.steps_used, steps.steps_allocated) <= expected.steps)
+        )
+        commit = 0 if is_known else said.completion_tokens
+        room = min(expected.prompt_tokens, expected.context_length - commit)
         return Usage(
             prompt_tokens=said.prompt_tokens,
             completion_tokens=said.completion_tokens,
             cached_tokens=cached,
-            prefill_tokens=said.prompt_tokens - cached,
-            commit_tokens=0,
+            prefill_tokens=max(0, min(said.prompt_tokens - cached, room)),
+            commit_tokens=commit,
             steps_allocated=steps.steps_allocated if steps is not None and is_known else 0,
             steps_used=steps.steps_used if steps is not None and is_known else 0,
             canvases=steps.canvases if steps is not None and is_known else 0,

@@ -18,9 +18,10 @@ from unmask.backend import (
 )
 from unmask.clock import Clock
 from unmask.errors import DrainingError, UnknownModelError, shown
-from unmask.remote.answer import AnswerReader, Expected
+from unmask.remote.answer import AnswerReader
 from unmask.remote.body import body_of, check_request
 from unmask.remote.errors import UpstreamChangedError, UpstreamError
+from unmask.remote.expecting import expected_of
 from unmask.remote.pool import chosen
 from unmask.remote.retrying import pause_s
 from unmask.remote.settings import RemoteModel
@@ -186,14 +187,7 @@ class RemoteBackend:
     ) -> AsyncGenerator[Event, None]:
         settings = model.settings
         max_tokens = request.max_tokens or model.info.default_max_tokens
-        reader = AnswerReader(
-            Expected(
-                upstream=upstream.name,
-                most_bytes=settings.bounds.base_bytes + settings.bounds.bytes_per_token * max_tokens,
-                event_bytes=settings.bounds.event_bytes,
-                has_logprobs=request.top_logprobs is not None,
-            )
-        )
+        reader = AnswerReader(expected_of(request, model.info, settings, upstream.name))
         started = arrived
         async with aclosing(upstream.answer(body_of(request, settings, max_tokens), deadlines)) as pieces:
             async for piece in pieces:

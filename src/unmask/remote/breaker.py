@@ -101,8 +101,9 @@ class Breaker:
         """Take note that a request failed for a reason that speaks against the upstream."""
         self._failures += 1
         self._reason = reason
-        was_trying, self._is_trying = self._is_trying, False
-        if was_trying or self._failures >= self._settings.failures:
+        self._is_trying = False
+        # They are counted until one succeeds, so a single failed trial opens it again.
+        if self._failures >= self._settings.failures:
             self._opened = self._clock.now()
 
     def leave(self) -> None:
