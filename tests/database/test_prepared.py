@@ -68,32 +68,31 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
 def test_rows_come_back_as_they_were_given(engine: Engine) -> None:
     """Texts of any script, numbers, nothing and truth values; none of it is read as SQL."""
     with writing(engine, LOCK) as connection:
-        INSERT.run_each(connection, ROWS)
-        INSERT.run_each(connection, [])
+        INSERT.each(connection, ROWS)
+        INSERT.each(connection, [])
     with reading(engine) as connection:
-        found = [ONE.run(connection, {"_id": row["id"]}).one() for row in ROWS]
-    assert [(row.id, row.number, row.share, bool(row.is_good)) for row in found] == [
-        (row["id"], row["number"], row["share"], row["is_good"]) for row in ROWS
-    ]
+        found = [row for wanted in ROWS for row in ONE.rows(connection, {"_id": wanted["id"]})]
+    assert found == [tuple(row.values()) for row in ROWS]
 
 
 def test_values_that_are_part_of_a_statement_are_kept(engine: Engine) -> None:
     """Only what it names as a parameter has to be given; results come back as of any statement."""
     with writing(engine, LOCK) as connection:
-        INSERT.run_each(connection, ROWS)
-        assert RAISE.run(connection, {"_id": "가"}).scalar_one() == 11
-        assert RAISE.run(connection, {"_id": "nobody"}).scalar_one_or_none() is None
-        DROP.run_each(connection, [{"_id": row["id"]} for row in ROWS])
+        INSERT.each(connection, ROWS)
+        assert RAISE.rows(connection, {"_id": "가"}) == [(11,)]
+        assert RAISE.rows(connection, {"_id": "nobody"}) == []
+        assert RAISE.count(connection, {"_id": "nobody"}) == 0
+        DROP.each(connection, [{"_id": row["id"]} for row in ROWS])
         assert connection.execute(select(THINGS)).all() == []
 
 
 def test_a_value_that_is_missing_is_an_error_before_anything_is_sent(engine: Engine) -> None:
     """It is a mistake of the code, not of the database."""
     with writing(engine, LOCK) as connection, pytest.raises(KeyError, match="number"):
-        INSERT.run_each(connection, [{"id": "c", "share": None, "is_good": True}])
+        INSERT.each(connection, [{"id": "c", "share": None, "is_good": True}])
 
 
 def test_errors_are_those_of_other_statements(engine: Engine) -> None:
     """Whoever catches SQLAlchemy's errors catches these."""
     with pytest.raises(IntegrityError), writing(engine, LOCK) as connection:
-        INSERT.run_each(connection, [ROWS[0], ROWS[0]])
+        INSERT.each(connection, [ROWS[0], ROWS[0]])

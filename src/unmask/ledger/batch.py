@@ -215,18 +215,18 @@ class Batch:
         events = self._rows.events
         if not events:
             return
-        last = _TAKE_NUMBERS.run(self._connection, {"_count": len(events)}).scalar_one()
+        ((last,),) = _TAKE_NUMBERS.rows(self._connection, {"_count": len(events)})
         for number, event in enumerate(events, last - len(events) + 1):
             event["number"] = number
         for table, rows in self._rows.by_table():
-            _INSERTS[table].run_each(self._connection, rows)
-        _CLOSE.run_each(self._connection, [{"_request": request} for request in self._closed])
-        _FREE.run_each(self._connection, [{"_request": request} for request in self._freed])
+            _INSERTS[table].each(self._connection, rows)
+        _CLOSE.each(self._connection, [{"_request": request} for request in self._closed])
+        _FREE.each(self._connection, [{"_request": request} for request in self._freed])
         self._write_names()
         self._counters.write()
 
     def _write_names(self) -> None:
-        _UNNAME.run_each(self._connection, [{"_tenant": tenant, "_key": key} for tenant, key in self._named])
+        _UNNAME.each(self._connection, [{"_tenant": tenant, "_key": key} for tenant, key in self._named])
         rows = [
             {
                 "tenant": tenant,
@@ -237,7 +237,7 @@ class Batch:
             }
             for tenant, key in self._named
         ]
-        _INSERTS[NAMES].run_each(self._connection, rows)
+        _INSERTS[NAMES].each(self._connection, rows)
 
 
 def _name(booking: Booking) -> tuple[str, str] | None:

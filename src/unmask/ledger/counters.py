@@ -69,8 +69,8 @@ class Counters:
         old = [counter for counter, used in self._stored.items() if self._used[counter] != used]
         if new:
             rows = [{"id": name, "ends_us": self._ends[name], "used": self._used[name]} for name in new]
-            _INSERT.run_each(self._connection, rows)
-        _UPDATE.run_each(self._connection, [{"_id": name, "_used": self._used[name]} for name in old])
+            _INSERT.each(self._connection, rows)
+        _UPDATE.each(self._connection, [{"_id": name, "_used": self._used[name]} for name in old])
 
     def _refusal(self, limit: Limit, reservation: Reservation, cost: int | None) -> LimitExceededError | None:
         standing, amount = self._standing(limit), asked(limit, reservation, cost)

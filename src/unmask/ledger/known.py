@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Row, bindparam, select, tuple_
+from sqlalchemy import Connection, bindparam, select, tuple_
 
 from unmask.database.prepared import Prepared
 from unmask.ledger.charges import Charge, read_charges
@@ -60,24 +60,24 @@ def known_requests(connection: Connection, ids: Iterable[str]) -> dict[str, Know
     """Return the requests of these ids that there are."""
     found: dict[str, KnownRequest] = {}
     for chunk in chunks(ids):
-        for row in _rows_of(connection, chunk):
-            found[row.id] = KnownRequest(
-                id=row.id,
-                model=row.model,
-                service_class=row.service_class,
-                price=row.price,
-                cost=row.cost,
-                charges=read_charges(row.charges),
-                ending=None if row.ending is None else Ending(row.ending),
+        for id_, model, service_class, price, cost, charges, ending in _rows_of(connection, chunk):
+            found[id_] = KnownRequest(
+                id=id_,
+                model=model,
+                service_class=service_class,
+                price=price,
+                cost=cost,
+                charges=read_charges(charges),
+                ending=None if ending is None else Ending(ending),
             )
     return found
 
 
-def _rows_of(connection: Connection, ids: Sequence[str]) -> Iterable[Row[Any]]:
+def _rows_of(connection: Connection, ids: Sequence[str]) -> Iterable[tuple[Any, ...]]:
     """Ask for one by a statement that is there: most batches of a server that is not flooded hold one."""
     if len(ids) == 1:
-        return _ONE_REQUEST.run(connection, {"_id": ids[0]})
-    return connection.execute(_REQUESTS.where(REQUESTS.c.id.in_(ids)))
+        return _ONE_REQUEST.rows(connection, {"_id": ids[0]})
+    return [tuple(row) for row in connection.execute(_REQUESTS.where(REQUESTS.c.id.in_(ids)))]
 
 
 def known_names(connection: Connection, names: Iterable[tuple[str, str]]) -> dict[tuple[str, str], KnownName]:
@@ -99,8 +99,7 @@ def known_counters(connection: Connection, ids: Iterable[str]) -> dict[str, int]
     found: dict[str, int] = {}
     for chunk in chunks(ids):
         if len(chunk) <= FEW:
-            used = ((name, _ONE_COUNTER.run(connection, {"_id": name}).scalar_one_or_none()) for name in chunk)
-            found.update((name, value) for name, value in used if value is not None)
+            found.update((name, used) for name in chunk for (used,) in _ONE_COUNTER.rows(connection, {"_id": name}))
         else:
             rows = connection.execute(select(COUNTERS.c.id, COUNTERS.c.used).where(COUNTERS.c.id.in_(chunk)))
             found.update((row.id, row.used) for row in rows)

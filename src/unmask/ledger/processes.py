@@ -55,7 +55,7 @@ class Processes:
 
         If others have ended this process's requests meanwhile it goes on under another name: theirs stay ended.
         """
-        if _BEAT.run(connection, {"_id": self._id}).rowcount:
+        if _BEAT.count(connection, {"_id": self._id}):
             return
         self._id = self._make_id()
         me = self._machine.me()
