@@ -157,7 +157,7 @@ def create_app(  # noqa: PLR0913 - each is a part that the composition root choo
         read=partial(read_chat, backend=backend, draw_seed=chance.draw_seed),
         shape=CHAT_SHAPE,
         pace=pace or StreamPace(stalled_s=settings.write_timeout_s),
-        accounts=Accounts(parts.ledger, chance.clock),
+        accounts=Accounts(parts.ledger, chance.clock, meters.refusals.ended),
     )
     read_text = partial(read_completion, backend=backend, draw_seed=chance.draw_seed)
     _add_generating(app, chat, replace(chat, read=read_text, shape=TEXT_SHAPE))

@@ -13,6 +13,7 @@ from unmask.metrics.generations import GenerationInstruments
 from unmask.metrics.http import HttpInstruments
 from unmask.metrics.identity import register_identity
 from unmask.metrics.load import LoadCollector
+from unmask.metrics.refusals import RefusalInstruments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +24,7 @@ class Meters:
     http: HttpInstruments
     generations: GenerationInstruments
     control: ControlInstruments
+    refusals: RefusalInstruments
 
 
 def make_meters(backend: Backend, running: Running, registry: CollectorRegistry) -> Meters:
@@ -39,4 +41,5 @@ def make_meters(backend: Backend, running: Running, registry: CollectorRegistry)
     register_identity(registry, models)
     ProcessCollector(registry=registry)
     control = ControlInstruments(registry, [model.name for model in models], BudgetSource, LATER)
-    return Meters(registry=registry, http=http, generations=generations, control=control)
+    refusals = RefusalInstruments(registry)
+    return Meters(registry=registry, http=http, generations=generations, control=control, refusals=refusals)

@@ -1,6 +1,6 @@
 """Opens the books of calls."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from unmask.clock import Clock, SystemClock
 from unmask.control.account import Account
@@ -8,15 +8,24 @@ from unmask.control.admitted import Admitted
 from unmask.control.caller import Caller
 from unmask.control.refusals import Refusals
 from unmask.ledger.ledger import Ledger
+from unmask.metrics.refusals import RefusalEnd
 
 
 class Accounts:
-    """Makes an `Account` for each call; without a ledger nothing is booked and nothing is limited."""
+    """Makes an `Account` for each call; without a ledger nothing is booked and nothing is limited.
 
-    def __init__(self, ledger: Ledger | None = None, clock: Clock | None = None) -> None:
+    ``refused`` is told what became of the row of each call that is turned away.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger | None = None,
+        clock: Clock | None = None,
+        refused: Callable[[RefusalEnd], None] = lambda _: None,
+    ) -> None:
         self._ledger = ledger
         self._clock = clock or SystemClock()
-        self._refusals = Refusals(ledger, self._clock)
+        self._refusals = Refusals(ledger, self._clock, refused)
 
     @property
     def is_booked(self) -> bool:

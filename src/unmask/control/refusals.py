@@ -2,12 +2,14 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 
 from unmask.clock import Clock
 from unmask.control.caller import Caller
 from unmask.errors import UnmaskError
 from unmask.ledger.ledger import Ledger
 from unmask.ledger.rejection import Rejection
+from unmask.metrics.refusals import RefusalEnd
 
 A_SECOND = 20
 """Refusals of one key, in one second, that have a row each."""
@@ -18,16 +20,18 @@ _LOG = logging.getLogger(__name__)
 
 
 class Refusals:
-    """Books refusals; of a flood the first in each second, and the number of the others goes to the log.
+    """Books refusals; of a flood the first in each second, and the number of the others goes to metrics and the log.
 
     Args:
         ledger: where; ``None`` books nothing.
         clock: tells seconds apart.
+        count: told what became of each.
     """
 
-    def __init__(self, ledger: Ledger | None, clock: Clock) -> None:
+    def __init__(self, ledger: Ledger | None, clock: Clock, count: Callable[[RefusalEnd], None]) -> None:
         self._ledger = ledger
         self._clock = clock
+        self._count = count
         self._second = 0
         self._counts: dict[tuple[str, str], int] = {}
 
@@ -35,7 +39,10 @@ class Refusals:
         self, caller: Caller, reason: str, *, service_class: str = "", task: str = "", model: str = ""
     ) -> None:
         """Book a refusal; it is durable on return, unless the database keeps it waiting or the caller floods."""
-        if self._ledger is None or not self._has_room(caller):
+        if self._ledger is None:
+            return
+        if not self._has_room(caller):
+            self._count(RefusalEnd.FLOOD)
             return
         rejection = Rejection(
             owner=caller.owner,
@@ -48,7 +55,9 @@ class Refusals:
         try:
             async with asyncio.timeout(WAIT_S):
                 await self._ledger.reject(rejection)
+            self._count(RefusalEnd.BOOKED)
         except (UnmaskError, TimeoutError) as error:
+            self._count(RefusalEnd.FAILED)
             _LOG.warning("a refusal (%s) is not known to be booked: %s", reason, error)
 
     def _has_room(self, caller: Caller) -> bool:

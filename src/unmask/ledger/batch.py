@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from sqlalchemy import Connection, Table, delete, insert, select, tuple_, update
+from sqlalchemy import Connection, Table, bindparam, delete, insert, select, update
 
+from unmask.database.prepared import Prepared
 from unmask.errors import UnmaskError
 from unmask.ledger.charges import NOTHING, SECOND_US, Used, counter_of
 from unmask.ledger.counters import Counters
@@ -18,7 +19,7 @@ from unmask.ledger.errors import (
     ReservationLostError,
     UnknownReservationError,
 )
-from unmask.ledger.known import KnownName, KnownRequest, chunks, known_names, known_requests
+from unmask.ledger.known import KnownName, KnownRequest, known_names, known_requests
 from unmask.ledger.price import Price, PriceBook, cost_of, most_of
 from unmask.ledger.price_file import parse_document
 from unmask.ledger.reservation import Reservation, Reserved
@@ -49,6 +50,13 @@ class _Rows:
             (ENDS, self.ends),
             (EVENTS, self.events),
         )
+
+
+_INSERTS = {table: Prepared(insert(table)) for table in (REQUESTS, OPEN, ATTEMPTS, ENDS, EVENTS, NAMES)}
+_TAKE_NUMBERS = Prepared(update(HEAD).values(number=HEAD.c.number + bindparam("_count")).returning(HEAD.c.number))
+_CLOSE = Prepared(delete(OPEN).where(OPEN.c.request == bindparam("_request")))
+_FREE = Prepared(delete(NAMES).where(NAMES.c.request == bindparam("_request")))
+_UNNAME = Prepared(delete(NAMES).where(NAMES.c.tenant == bindparam("_tenant"), NAMES.c.key == bindparam("_key")))
 
 
 class Batch:
@@ -207,26 +215,18 @@ class Batch:
         events = self._rows.events
         if not events:
             return
-        number = self._connection.execute(select(HEAD.c.number)).scalar_one()
-        for event in events:
-            number += 1
+        ((last,),) = _TAKE_NUMBERS.rows(self._connection, {"_count": len(events)})
+        for number, event in enumerate(events, last - len(events) + 1):
             event["number"] = number
         for table, rows in self._rows.by_table():
-            if rows:
-                self._connection.execute(insert(table), rows)
-        for chunk in chunks(self._closed):
-            self._connection.execute(delete(OPEN).where(OPEN.c.request.in_(chunk)))
-        for chunk in chunks(self._freed):
-            self._connection.execute(delete(NAMES).where(NAMES.c.request.in_(chunk)))
+            _INSERTS[table].each(self._connection, rows)
+        _CLOSE.each(self._connection, [{"_request": request} for request in self._closed])
+        _FREE.each(self._connection, [{"_request": request} for request in self._freed])
         self._write_names()
         self._counters.write()
-        self._connection.execute(update(HEAD).values(number=number))
 
     def _write_names(self) -> None:
-        if not self._named:
-            return
-        for chunk in chunks(self._named):
-            self._connection.execute(delete(NAMES).where(tuple_(NAMES.c.tenant, NAMES.c.key).in_(chunk)))
+        _UNNAME.each(self._connection, [{"_tenant": tenant, "_key": key} for tenant, key in self._named])
         rows = [
             {
                 "tenant": tenant,
@@ -237,7 +237,7 @@ class Batch:
             }
             for tenant, key in self._named
         ]
-        self._connection.execute(insert(NAMES), rows)
+        _INSERTS[NAMES].each(self._connection, rows)
 
 
 def _name(booking: Booking) -> tuple[str, str] | None:

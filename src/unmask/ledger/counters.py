@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from sqlalchemy import Connection, bindparam, insert, update
 
+from unmask.database.prepared import Prepared
 from unmask.ledger.charges import SECOND_US, Charge, Used, asked, counter_of, kept
 from unmask.ledger.errors import LimitExceededError
 from unmask.ledger.known import known_counters
@@ -11,6 +12,8 @@ from unmask.ledger.limit import Limit, LimitKind, Standing
 from unmask.ledger.reservation import Reservation
 from unmask.ledger.tables import COUNTERS
 
+_INSERT = Prepared(insert(COUNTERS))
+_UPDATE = Prepared(update(COUNTERS).where(COUNTERS.c.id == bindparam("_id")).values(used=bindparam("_used")))
 CONCURRENCY_RETRY_S = 1.0
 """Nobody knows when a running request ends; this soon it is worth asking again."""
 
@@ -66,10 +69,8 @@ class Counters:
         old = [counter for counter, used in self._stored.items() if self._used[counter] != used]
         if new:
             rows = [{"id": name, "ends_us": self._ends[name], "used": self._used[name]} for name in new]
-            self._connection.execute(insert(COUNTERS), rows)
-        if old:
-            statement = update(COUNTERS).where(COUNTERS.c.id == bindparam("_id")).values(used=bindparam("_used"))
-            self._connection.execute(statement, [{"_id": name, "_used": self._used[name]} for name in old])
+            _INSERT.each(self._connection, rows)
+        _UPDATE.each(self._connection, [{"_id": name, "_used": self._used[name]} for name in old])
 
     def _refusal(self, limit: Limit, reservation: Reservation, cost: int | None) -> LimitExceededError | None:
         standing, amount = self._standing(limit), asked(limit, reservation, cost)

@@ -7,14 +7,17 @@ for.
 
 from collections.abc import Callable, Sequence
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from unmask.clock import Clock
+from unmask.database.prepared import Prepared
 from unmask.ledger.machine import Identity, Machine
 from unmask.ledger.tables import OPEN, PROCESSES
 
 AT_ONCE = 1_000
 """Requests that are ended in one transaction, so that running ones wait for none of them for long."""
+
+_BEAT = Prepared(update(PROCESSES).where(PROCESSES.c.id == bindparam("_id")).values(beat=PROCESSES.c.beat + 1))
 
 Lose = Callable[[Connection, Sequence[str]], None]
 
@@ -52,8 +55,7 @@ class Processes:
 
         If others have ended this process's requests meanwhile it goes on under another name: theirs stay ended.
         """
-        alive = update(PROCESSES).where(PROCESSES.c.id == self._id).values(beat=PROCESSES.c.beat + 1)
-        if connection.execute(alive).rowcount:
+        if _BEAT.count(connection, {"_id": self._id}):
             return
         self._id = self._make_id()
         me = self._machine.me()
