@@ -5,7 +5,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import boto3
-import fsspec  # type: ignore[import-untyped]
+import fsspec
 import pytest
 from moto.server import ThreadedMotoServer
 

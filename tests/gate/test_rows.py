@@ -176,10 +176,13 @@ def test_putting_a_mark_right_never_costs_a_verdict(
 @pytest.mark.parametrize(("passes", "fails"), [(190, 10), (60, 4), (40, 40), (150, 1)])
 def test_a_cluster_that_is_no_more_all_or_nothing_lowers_no_end(passes: int, fails: int) -> None:
     """One answer of a failed cluster is put right, so that betting joins in; and one of a passed cluster is lost."""
-    whole: Clusters = [[1.0, 1.0]] * passes + [[0.0, 0.0]] * fails
+    right: list[float | None] = [1.0, 1.0]
+    wrong: list[float | None] = [0.0, 0.0]
+    whole = [right] * passes + [wrong] * fails
     better: Clusters = [*whole[:-1], [1.0, 0.0]]
     worse: Clusters = [[1.0, 0.0], *whole[1:]]
-    low, middle, high = (decided(make_row(), make_clusters(each)).interval for each in (worse, whole, better))
+    ends: tuple[Clusters, ...] = (worse, whole, better)
+    low, middle, high = (decided(make_row(), make_clusters(each)).interval for each in ends)
 
     assert low is not None
     assert middle is not None

@@ -11,9 +11,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from filelock import FileLock, Timeout
-from fsspec import AbstractFileSystem  # type: ignore[import-untyped]
-from fsspec.core import url_to_fs  # type: ignore[import-untyped]
-from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]
+from fsspec import AbstractFileSystem
+from fsspec.core import url_to_fs
+from fsspec.implementations.local import LocalFileSystem
 
 from unmask.gate.errors import RunFolderError
 from unmask.policy.disk import Disk, SystemDisk, append, cut, put

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 import orjson
-from fsspec.core import url_to_fs  # type: ignore[import-untyped]
-from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]
+from fsspec.core import url_to_fs
+from fsspec.implementations.local import LocalFileSystem
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from unmask.gate.audit import AuditDraw
