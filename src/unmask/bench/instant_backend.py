@@ -31,22 +31,23 @@ MODEL = ModelInfo(
     default_max_tokens=64,
     tasks=(),
 )
+USAGE = Usage(
+    prompt_tokens=16,
+    completion_tokens=12,
+    cached_tokens=0,
+    prefill_tokens=16,
+    commit_tokens=0,
+    steps_allocated=32,
+    steps_used=8,
+    canvases=1,
+    exit_reason=ExitReason.CONVERGED,
+)
 _GENERATION = Generation(
     outcome=Outcome.COMPLETED,
     finish_reason=FinishReason.STOP,
     text=TEXT,
     tokens=(),
-    usage=Usage(
-        prompt_tokens=16,
-        completion_tokens=12,
-        cached_tokens=0,
-        prefill_tokens=16,
-        commit_tokens=0,
-        steps_allocated=32,
-        steps_used=8,
-        canvases=1,
-        exit_reason=ExitReason.CONVERGED,
-    ),
+    usage=USAGE,
     timing=Timing(arrived=0.0, started=0.0, finished=0.0),
 )
 
