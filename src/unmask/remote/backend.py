@@ -189,15 +189,14 @@ class RemoteBackend:
         max_tokens = request.max_tokens or model.info.default_max_tokens
         reader = AnswerReader(expected_of(request, model.info, settings, upstream.name))
         started = arrived
-        async with aclosing(upstream.answer(body_of(request, settings, max_tokens), deadlines)) as pieces:
+        body = body_of(request, settings, max_tokens)
+        async with aclosing(upstream.answer(body, deadlines, lambda: reader.is_done)) as pieces:
             async for piece in pieces:
                 if not piece:
                     started = self._clock.now()
                 for committed in reader.feed(piece):
                     self._check_model(reader, model, upstream)
                     yield committed
-                if reader.is_done:
-                    break
         self._check_model(reader, model, upstream)
         generation = self._generation(reader, Timing(arrived=arrived, started=started, finished=self._clock.now()))
         self._steps[request.model] += generation.usage.steps_used

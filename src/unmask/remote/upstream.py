@@ -1,7 +1,7 @@
 """One upstream: its connections, its places, its circuit, and the request that is sent to it."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
@@ -27,6 +27,8 @@ from unmask.remote.settings import Breaking, Timeouts, UpstreamSettings
 CHAT_PATH = "/chat/completions"
 LARGEST_ERROR = 16_384
 """Bytes of an error's body that are read."""
+LINGER_S = 0.1
+"""How long the end of a transfer is waited for once its answer is whole."""
 _STREAM = "text/event-stream"
 RETRY_QUEUE_S = 1.0
 
@@ -81,10 +83,13 @@ class Upstream:
         """Close its connections."""
         await self._client.aclose()
 
-    async def answer(self, body: Mapping[str, object], deadlines: Deadlines) -> AsyncGenerator[bytes, None]:
+    async def answer(
+        self, body: Mapping[str, object], deadlines: Deadlines, is_whole: Callable[[], bool] = lambda: False
+    ) -> AsyncGenerator[bytes, None]:
         """Send a request and yield the bytes of its answer as they come; closing the iterator hangs up.
 
-        The first thing yielded is empty: from then on the request has a place.
+        The first thing yielded is empty: from then on the request has a place. Once ``is_whole`` says that the answer
+        has come no more of it is yielded, and its connection is kept for the next one if it ends at once.
 
         Raises:
             UpstreamError: it is not answered, or not to the end.
@@ -96,11 +101,21 @@ class Upstream:
                 await self._check(response, deadlines)
                 pieces = response.aiter_raw()
                 limit = deadlines.timeouts.first_byte
-                while (piece := await self._piece(pieces, deadlines, limit)) is not None:
+                while not is_whole() and (piece := await self._piece(pieces, deadlines, limit)) is not None:
                     limit = deadlines.timeouts.idle
                     yield piece
+                if is_whole():
+                    await self._finish(pieces, deadlines)
             finally:
                 await response.aclose()
+
+    async def _finish(self, pieces: AsyncIterator[bytes], deadlines: Deadlines) -> None:
+        """Read what is behind an answer, which as a rule is the end of its transfer and nothing else."""
+        try:
+            await self._piece(pieces, deadlines, LINGER_S)
+        except UpstreamError:
+            # The answer is whole, so that this costs the connection alone.
+            return
 
     @asynccontextmanager
     async def _place(self, deadlines: Deadlines) -> AsyncIterator[None]:
