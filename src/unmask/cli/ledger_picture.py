@@ -65,8 +65,8 @@ def save_picture(report: Report, path: Path) -> bool:
 
     lines = _drawn(report)
     there = {font.name for font in font_manager.fontManager.ttflist}
-    style = {"font.family": [font for font in _FONTS if font in there], "svg.fonttype": "none"}
-    with mpl.rc_context(style), warnings.catch_warnings(record=True) as told:
+    fonts = [font for font in _FONTS if font in there]
+    with mpl.rc_context({"font.family": fonts, "svg.fonttype": "none"}), warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         figure, (left, right) = plt.subplots(
             1, 2, figsize=(11, 2.4 + 0.32 * len(lines)), width_ratios=(2, 1), layout="constrained"

@@ -107,8 +107,8 @@ def _table(report: Report, columns: Sequence[str], rows: Sequence[Sequence[objec
         table.add_column(name, justify="right", no_wrap=True, min_width=max(width, len(name)))
     for line, row in zip(_lines(report), rows, strict=True):
         # CSV and JSON have all of a long name.
-        name = Text(" ".join(line.name.split()), no_wrap=True, overflow="ellipsis")
-        table.add_row(name, *map(str, row))
+        shown = Text(" ".join(line.name.split()), no_wrap=True, overflow="ellipsis")
+        table.add_row(shown, *map(str, row))
     return table
 
 
