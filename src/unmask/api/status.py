@@ -42,7 +42,7 @@ from unmask.ledger.errors import (
     LimitExceededError,
     ReservationLostError,
 )
-from unmask.tenants.errors import KeyMissingError, KeyRefusedError, RoleError
+from unmask.tenants.errors import KeyMissingError, KeyRefusedError, RoleError, WrongKeysError
 from unmask.types import Outcome
 
 
@@ -94,6 +94,7 @@ STATUS: Mapping[Outcome | type[UnmaskError], Status] = MappingProxyType(
         QueueFullError: Status(http=429, type=_RATE, code="queue_full"),
         # Its money spent, it is another one: `BUDGET`.
         LimitExceededError: Status(http=429, type=_RATE, code="rate_limit_exceeded"),
+        WrongKeysError: Status(http=429, type=_RATE, code="too_many_wrong_keys"),
         DeadlineError: Status(http=429, type=_RATE, code="deadline"),
         # Nobody reads this one; it is what a log would show.
         ClientGoneError: Status(http=499, type=_INVALID, code="client_gone"),
