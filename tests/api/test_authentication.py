@@ -334,6 +334,7 @@ async def test_a_key_without_a_class_here_is_refused(name: str) -> None:
     answer = await post(name, parts=policies())
 
     assert (answer.status_code, answer.json()["error"]["param"]) == (400, "diffusion.service_class")
+    assert "served here are" in answer.json()["error"]["message"]
 
 
 async def test_without_a_policy_there_are_no_classes_to_keep_to() -> None:

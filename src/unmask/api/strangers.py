@@ -16,8 +16,8 @@ _PREFIX_BITS = 64
 class Strangers:
     """Counts wrong keys by the address that they come from, in pieces of a minute.
 
-    Addresses of this machine are not counted: behind a proxy that runs beside the server all clients have one. A key
-    that is known is let in however many wrong ones come from its address.
+    Addresses of this machine are not counted: all clients of a proxy beside the server have one, unless it says whom it
+    asks for. A key that is known is let in however many wrong ones come from its address.
 
     Args:
         limit: wrong keys of an address in a minute; 0 for as many as come.
