@@ -8,13 +8,16 @@ import pytest
 
 from tests.api.client import CHAT, COMPLETIONS, chat_body, client_of, completion_body, make_app
 from unmask.api.application import KeyDesk
+from unmask.api.strangers import MOST_ADDRESSES, WINDOW_S, Strangers
 from unmask.backend import Backend
+from unmask.config import Settings
 from unmask.control.parts import ControlParts
 from unmask.tenants.errors import KeysUnavailableError
 from unmask.tenants.principal import Principal
 from unmask.tenants.role import KeyRole
 from unmask.testing.budget_policies import make_task_policy
 from unmask.testing.fake_backend import FakeBackend
+from unmask.testing.manual_clock import ManualClock
 from unmask.testing.policies import FakeClassifier, FakePolicies, make_active
 from unmask.testing.tenants import FakeAuthenticator, make_principal
 
@@ -40,6 +43,45 @@ def site(
 ) -> AbstractAsyncContextManager[httpx.AsyncClient]:
     """Open a client of an application that asks for keys."""
     return client_of(make_app(backend, parts=parts, keys=keys or FakeAuthenticator(PRINCIPALS)))
+
+
+class Forgetful(FakeAuthenticator):
+    """Knows keys only once they have been looked for, and counts the looks."""
+
+    def __init__(self) -> None:
+        super().__init__(PRINCIPALS)
+        self.looks: list[str] = []
+        self._found: set[str] = set()
+
+    async def authenticate(self, text: str) -> Principal:
+        """Look for a key."""
+        self.looks.append(text)
+        principal = await super().authenticate(text)
+        self._found.add(text)
+        return principal
+
+    def knows(self, text: str) -> bool:
+        """Tell whether it was found."""
+        return text in self._found
+
+
+class Street:
+    """A server that lets two wrong keys of an address through in a minute, and clients with addresses."""
+
+    def __init__(self, limit: int = 2) -> None:
+        self.keys = Forgetful()
+        self.clock = ManualClock()
+        self._app = make_app(keys=self.keys, settings=Settings(wrong_key_limit=limit), clock=self.clock)
+
+    async def ask(self, name: str, host: str = "203.0.113.7") -> httpx.Response:
+        """Ask for the models with a key."""
+        transport = httpx.ASGITransport(self._app, client=(host, 5000))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            return await client.get("/v1/models", headers=bearer(name))
+
+    async def flood(self, host: str = "203.0.113.7", count: int = 4) -> list[int]:
+        """Send wrong keys, each another one."""
+        return [(await self.ask(f"wrong-{host}-{number}", host)).status_code for number in range(count)]
 
 
 def policies() -> ControlParts:
@@ -292,6 +334,7 @@ async def test_a_key_without_a_class_here_is_refused(name: str) -> None:
     answer = await post(name, parts=policies())
 
     assert (answer.status_code, answer.json()["error"]["param"]) == (400, "diffusion.service_class")
+    assert "served here are" in answer.json()["error"]["message"]
 
 
 async def test_without_a_policy_there_are_no_classes_to_keep_to() -> None:
@@ -318,3 +361,60 @@ async def test_a_keys_task_type_is_that_of_requests_that_name_none() -> None:
     ]
 
     assert tasks == ["sort", "arithmetic", "default"]
+
+
+async def test_a_flood_of_wrong_keys_is_looked_at_no_more() -> None:
+    """The answer says so by its code and when it is over; then they are looked at again."""
+    street = Street()
+    assert await street.flood() == [401, 401, 429, 429]
+    assert len(street.keys.looks) == 2
+    street.clock.advance(WINDOW_S - 10)
+    refused = await street.ask("inference")
+    street.clock.advance(10)
+
+    assert refused.json()["error"]["code"] == "too_many_wrong_keys"
+    assert refused.json()["error"]["type"] == "rate_limit_error"
+    assert refused.headers["retry-after"] == "10"
+    assert (await street.ask("inference")).status_code == 200
+
+
+async def test_a_flood_shuts_out_no_key_that_is_known() -> None:
+    """Somebody else may be behind the same address."""
+    street = Street()
+    assert (await street.ask("inference")).status_code == 200
+    await street.flood()
+
+    assert (await street.ask("inference")).status_code == 200
+    assert (await street.ask("operator")).status_code == 429
+
+
+async def test_a_flood_shuts_out_no_other_address() -> None:
+    """Addresses of IPv6 that begin alike are one, and so are both forms of one of IPv4."""
+    street = Street()
+    await street.flood("2001:db8::1")
+    await street.flood("203.0.113.7")
+
+    assert (await street.ask("inference", "2001:db8::2")).status_code == 429
+    assert (await street.ask("inference", "2001:db8:0:1::2")).status_code == 200
+    assert (await street.ask("operator", "::ffff:203.0.113.7")).status_code == 429
+    assert (await street.ask("operator", "203.0.113.8")).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "::ffff:127.0.0.1", ""])
+async def test_this_machine_floods_itself(host: str) -> None:
+    """Behind a proxy beside the server all clients have its address, so it has no limit."""
+    assert await Street().flood(host) == [401] * 4
+
+
+async def test_no_limit_is_none() -> None:
+    """Where a proxy elsewhere counts."""
+    assert await Street(0).flood() == [401] * 4
+
+
+def test_addresses_do_not_pile_up() -> None:
+    """Whoever has many fills no memory: the oldest is forgotten."""
+    strangers = Strangers(1, ManualClock())
+    for number in range(MOST_ADDRESSES + 5):
+        strangers.refused(f"2001:db8:{number >> 8:x}:{number & 255:x}::1")
+
+    assert len(strangers._counts) == MOST_ADDRESSES

@@ -11,10 +11,12 @@ from tests.api.client import CHAT, chat_body, client_of, make_app
 from tests.metrics.reading import parse
 from unmask.api.running import Running
 from unmask.backend import EngineState
+from unmask.control.parts import ControlParts
 from unmask.control.sources import no_policy
 from unmask.metrics.exposition import OPENMETRICS, TEXT
 from unmask.testing.builders import make_model
 from unmask.testing.fake_backend import IDLE_QUEUE, FakeBackend
+from unmask.testing.ledgers import MemoryLedger
 from unmask.testing.waiting import until
 from unmask.types import Bucket
 
@@ -45,6 +47,20 @@ async def test_draining_server_is_live_and_not_ready() -> None:
         found = await probe(client)
 
     assert found == ([503, 503, 200], {"live": True, "ready": False, "reasons": ["draining"], "notes": NOTES})
+
+
+async def test_server_whose_ledger_cannot_be_written_is_live_and_not_ready() -> None:
+    """It would answer nothing, and is ready again as soon as something can be booked."""
+    ledger = MemoryLedger()
+    async with client_of(make_app(parts=ControlParts(ledger=ledger))) as client:
+        ledger.fails = True
+        found = await probe(client)
+        ledger.fails = False
+        after = await probe(client)
+
+    reasons = ["the ledger cannot be written"]
+    assert found == ([503, 503, 200], {"live": True, "ready": False, "reasons": reasons, "notes": NOTES})
+    assert after[0] == [200, 200, 200]
 
 
 async def test_full_server_is_live_and_ready_again_later() -> None:

@@ -54,6 +54,27 @@ def test_a_budget_that_is_spent_is_not_tried_again() -> None:
     assert answer.headers["x-ratelimit-limit-cost"] == "0.00001"
 
 
+def test_a_budget_that_is_only_reserved_is_tried_again() -> None:
+    """Requests that run have the money set aside for their worst case, and give nearly all of it back."""
+    error = LimitExceededError(limit(LimitKind.COST, 10), used=8, asked=3, retry_after_s=1.0, is_held=True)
+    answer = error_response(error)
+
+    assert error_of(answer) == ("rate_limit_error", "rate_limit_exceeded")
+    assert answer.headers["retry-after"] == "1"
+    assert "x-should-retry" not in answer.headers
+
+
+def test_a_refusal_names_amounts_as_limits_are_written() -> None:
+    """Money in its units and windows by their unit, and the fields that ask for less."""
+    daily = limit(LimitKind.COST, 2_500_000, 86_400)
+    error = LimitExceededError(daily, used=0, asked=3_000_000, retry_after_s=None)
+
+    assert str(error) == (
+        "cost of tenant:acme: 0 used or reserved and 3 asked for, allowed: 2.5 in 1d. "
+        "Ask for less at once (max_tokens, n, diffusion.max_total_steps), or have the limit raised."
+    )
+
+
 @pytest.mark.parametrize("kind", LimitKind)
 def test_what_never_fits_is_not_tried_again(kind: LimitKind) -> None:
     """A request larger than the whole limit would be refused for ever."""

@@ -61,7 +61,7 @@ from unmask.remote.errors import (
     UpstreamQueueError,
     UpstreamTimeoutError,
 )
-from unmask.tenants.errors import KeyMissingError, KeyRefusedError, KeysUnavailableError, RoleError
+from unmask.tenants.errors import KeyMissingError, KeyRefusedError, KeysUnavailableError, RoleError, WrongKeysError
 from unmask.types import Outcome
 
 LIMIT = Limit(scope="tenant:acme", kind=LimitKind.REQUESTS, window_s=60, amount=10)
@@ -100,6 +100,7 @@ ERRORS: tuple[tuple[UnmaskError, int, str, str], ...] = (
     (ReservationLostError("m"), 503, "service_unavailable_error", "unavailable"),
     (BudgetSpentError(9, "interactive", 16), 422, "invalid_request_error", "budget_spent"),
     (AnswerFailedError(2, "batch", "deadline", "why"), 422, "invalid_request_error", "verification_failed"),
+    (WrongKeysError(60, retry_after_s=9.0), 429, "rate_limit_error", "too_many_wrong_keys"),
     (QueueFullError("m"), 429, "rate_limit_error", "queue_full"),
     (
         LimitExceededError(LIMIT, used=9, asked=2, retry_after_s=1.0),

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.app.site import BODY, CHAT
+from tests.app.site import BODY, CHAT, open_site
 from unmask.api.application import create_app, system_chance
 from unmask.api.running import Running
 from unmask.app.books import opened_engine
@@ -19,7 +19,7 @@ from unmask.tenants.authenticator import Authenticator
 from unmask.tenants.errors import KeyRefusedError, PepperError
 from unmask.tenants.token import SECRET_LENGTH, Token
 from unmask.testing.fake_backend import FakeBackend
-from unmask.testing.tenants import make_key, make_tenant
+from unmask.testing.tenants import FakeAuthenticator, make_key, make_tenant
 
 TOKEN = Token(public_id="aaaaaaaaaaaa", secret="s" * SECRET_LENGTH)
 REQUIRED = Settings(keys=KeyMode.REQUIRED, port=0)
@@ -92,3 +92,18 @@ def test_with_keys_another_address_is_listened_on() -> None:
         assert listener.getsockname()[0] == settings.host
     with pytest.raises(AssertionError):
         listen(Settings(host="0.0.0.0", port=0))  # noqa: S104 - refused
+
+
+async def test_a_proxy_beside_the_server_says_whose_keys_are_wrong() -> None:
+    """What it says in `x-forwarded-for` is believed, so that its clients are counted apart; its own address is not."""
+    settings = Settings(port=0, keys=KeyMode.REQUIRED, wrong_key_limit=2)
+    app = create_app(FakeBackend(), settings, Running(1), system_chance(), keys=FakeAuthenticator({}))
+    async with open_site(app=app) as site:
+
+        async def wrong(asked_by: str = "") -> list[int]:
+            headers = {"authorization": "Bearer wrong"} | ({"x-forwarded-for": asked_by} if asked_by else {})
+            return [(await site.client.get("/v1/models", headers=headers)).status_code for _ in range(3)]
+
+        assert await wrong() == [401] * 3
+        assert await wrong(asked_by="203.0.113.7") == [401, 401, 429]
+        assert await wrong(asked_by="203.0.113.8") == [401, 401, 429]

@@ -202,3 +202,13 @@ def test_reader_that_has_seen_enough_is_no_error() -> None:
     assert done.stdout == "{\n"
     assert "Traceback" not in done.stderr
     assert "BrokenPipe" not in done.stderr
+
+
+def test_an_option_that_does_not_exist_is_answered_with_those_that_do(capsys: pytest.CaptureFixture[str]) -> None:
+    """The usage is that of the command, not that of all commands."""
+    ended = type_in("keys", "limit", "aaaaaaaaaaaa", "--limit", "requests=1/1m")
+    err = capsys.readouterr().err
+
+    assert ended.code == 2
+    assert "usage: unmask keys limit" in err
+    assert "unrecognized arguments: --limit" in err

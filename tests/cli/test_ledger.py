@@ -2,20 +2,26 @@
 
 import asyncio
 import csv
+import io
 import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
+from rich.console import Console
 from sqlalchemy import update
 
 from tests.cli.terminal import Ended, type_in
 from tests.ledger.databases import World
+from unmask.cli.ledger_tables import report_tables
 from unmask.database.engine import open_database
 from unmask.database.place import database_url
+from unmask.database.transactions import reading
 from unmask.ledger.owner import Owner
+from unmask.ledger.report import By, last_days, make_report
 from unmask.ledger.settlement import Purpose
-from unmask.ledger.tables import ENDS
+from unmask.ledger.tables import ENDS, REQUESTS
 from unmask.testing.ledgers import make_attempt, make_reservation, make_settlement
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -131,3 +137,45 @@ def test_a_ledger_that_is_not_there_is_not_made(tmp_path: Path) -> None:
 def test_wrong_options_are_2(database: Path, argv: tuple[str, ...]) -> None:
     """What makes no sense ends with the usage."""
     assert ledger(database, "report", *argv).code == 2
+
+
+def test_no_figure_is_broken_in_two(database: Path) -> None:
+    """In a narrow window names are cut short, and figures are not."""
+    engine = open_database(database_url(str(database), {}))
+    with engine.begin() as connection:
+        connection.execute(update(REQUESTS).values(tags=json.dumps(["결제" * 40])))
+    with reading(engine) as connection:
+        report = make_report(connection, By.TAG, last_days(1, NOW))
+    engine.dispose()
+    console = Console(file=io.StringIO(), width=80)
+    for table in report_tables(report):
+        console.print(table)
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().splitlines()
+
+    assert sum("결제" in line and "…" in line for line in lines) == 4
+    assert sum("│ 0.000124 │" in line for line in lines) == 3
+    assert max(map(cell_len, lines)) <= 80
+
+
+def test_requests_add_up(database: Path) -> None:
+    """What is neither accepted, rejected nor lost is on a line of its own."""
+    total = json.loads(ledger(database, "report", "--json").out)["total"]["now"]
+
+    assert total["requests"] == total["accepted"] + total["unaccepted"] + total["rejected"] + total["lost"]
+
+
+def test_a_picture_says_which_letters_it_lacks(database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hangul without a font for it is no warning of a library; an SVG keeps the letters."""
+    monkeypatch.setattr("unmask.cli.ledger_picture._FONTS", ("DejaVu Sans",))
+    engine = open_database(database_url(str(database), {}))
+    with engine.begin() as connection:
+        connection.execute(update(REQUESTS).values(tags='["팀=결제"]'))
+    engine.dispose()
+
+    as_png = ledger(database, "report", "--by", "tag", "--picture", str(tmp_path / "a.png"))
+    as_svg = ledger(database, "report", "--by", "tag", "--picture", str(tmp_path / "a.svg"))
+
+    assert "no font here has all the letters" in as_png.err
+    assert "no font" not in as_svg.err
+    assert "팀=결제" in (tmp_path / "a.svg").read_text(encoding="utf-8")

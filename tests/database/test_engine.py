@@ -143,3 +143,36 @@ def test_errors_inside_are_translated(tmp_path: Path) -> None:
 
     assert "WHERE" not in str(told.value)
     engine.dispose()
+
+
+def test_a_file_that_was_deleted_is_written_to_no_more(tmp_path: Path) -> None:
+    """An open file can be written to when its name is gone, and nobody would find what is in it."""
+    path = tmp_path / "a.db"
+    engine = open_database(database_url(str(path), {}))
+    path.rename(tmp_path / "b.db")
+    with pytest.raises(DatabaseUnavailableError, match="unable to open"), translated(), writing(engine, 1):
+        pass
+    assert not path.exists()
+
+    (tmp_path / "b.db").rename(path)
+    with writing(engine, 1) as connection:
+        connection.execute(text("UPDATE ledger_head SET number = 7"))
+    engine.dispose()
+
+
+def test_a_file_that_was_replaced_is_opened_anew(tmp_path: Path) -> None:
+    """A copy that was put back is the ledger from then on."""
+    path, copy = tmp_path / "a.db", tmp_path / "copy.db"
+    open_database(database_url(str(copy), {})).dispose()
+    engine = open_database(database_url(str(path), {}))
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    copy.rename(path)
+    with writing(engine, 1) as connection:
+        connection.execute(text("UPDATE ledger_head SET number = 7"))
+    engine.dispose()
+
+    again = open_database(database_url(str(path), {}))
+    with reading(again) as connection:
+        assert connection.execute(text("SELECT number FROM ledger_head")).scalar_one() == 7
+    again.dispose()

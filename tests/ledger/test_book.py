@@ -159,6 +159,35 @@ async def test_all_limits_or_none(world: World) -> None:
         assert [row["used"] for row in world.rows(COUNTERS)] == [200]
 
 
+@pytest.mark.parametrize("limit", [STEPS, COST])
+async def test_what_is_only_reserved_is_no_reason_to_wait_for_a_window(world: World, limit: Limit) -> None:
+    """Requests that run give back what they do not use, so the next one fits soon; what is used stays used."""
+    async with world.ledger() as ledger:
+        running = [await ledger.reserve(make_reservation(), (limit,)) for _ in range(2)]
+        with pytest.raises(LimitExceededError, match="try again when one of them has ended") as refused:
+            await ledger.reserve(make_reservation(), (limit,))
+        assert (refused.value.is_held, refused.value.retry_after_s) == (True, 1.0)
+
+        attempts = (make_attempt(steps=100, token_steps=1_600),)
+        await settled(*(ledger.settle(make_settlement(one.id, attempts=attempts)) for one in running))
+        with pytest.raises(LimitExceededError, match="when the next window begins") as spent:
+            await ledger.reserve(make_reservation(), (limit,))
+
+    assert not spent.value.is_held
+    assert [row["held"] for row in world.rows(COUNTERS)] == [0]
+    assert world.verify().faults == ()
+
+
+async def test_requests_that_run_free_no_room_among_requests(world: World) -> None:
+    """Each of them counts, whatever it uses."""
+    async with world.ledger() as ledger:
+        await settled(*(ledger.reserve(make_reservation(), (REQUESTS_LIMIT,)) for _ in range(5)))
+        with pytest.raises(LimitExceededError) as refused:
+            await ledger.reserve(make_reservation(), (REQUESTS_LIMIT,))
+
+    assert not refused.value.is_held
+
+
 async def test_a_window_ends_and_the_next_begins(world: World) -> None:
     """The error says when to come back, and then there is room."""
     world.wall.set(HOUR * 500_000 + 3_000.0)

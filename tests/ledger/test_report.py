@@ -139,3 +139,17 @@ async def test_csv_and_json_hold_every_figure(file_world: World) -> None:
     assert isinstance(lines, list)
     assert lines[0]["now"]["unit_price"] == 122
     assert record["start"] == "2026-11-24T00:00:00+00:00"
+
+
+async def test_samples_to_compare_with_have_figures_of_their_own(world: World) -> None:
+    """They answer nothing, so what they take is told apart from what answers took."""
+    world.wall.set(NOW.timestamp())
+    sample = make_attempt(purpose=Purpose.VERIFICATION, steps=5, token_steps=80, prefill_tokens=0)
+    async with world.ledger() as ledger:
+        reserved = await ledger.reserve(make_reservation())
+        await ledger.settle(make_settlement(reserved.id, attempts=(make_attempt(), sample, sample)))
+    now = report(world, By.TENANT).total.now
+
+    assert (now.steps, now.steps_verification, now.cost, now.cost_verification) == (20, 10, 82, 40)
+    assert now.verification_share == 0.5
+    assert world.verify().faults == ()

@@ -36,6 +36,12 @@ TAMPERED: dict[str, tuple[Executable, str]] = {
     "another price": (update(REQUESTS).values(price="other"), "of which the ledger has no prices"),
     "a limit is lower": (update(COUNTERS).values(used=0), "counts 0"),
     "a limit is gone": (delete(COUNTERS), "counts nothing"),
+    "a limit holds more": (update(COUNTERS).values(held=5), "holds 5, requests that run have reserved"),
+    "steps of samples": (
+        update(ENDS).values(steps_verification=1),
+        "steps_verification are 1, its attempts add up",
+    ),
+    "cost of samples": (update(ENDS).values(cost_verification=1), "cost_verification are 1, its attempts add up"),
     "running and ended": (
         insert(OPEN).from_select(["request", "process"], select(ENDS.c.request, ENDS.c.reason)),
         "and still runs",

@@ -21,6 +21,7 @@ from unmask.ledger.reservation import Reserved
 from unmask.ledger.tables import COUNTERS, ENDS, OPEN, REQUESTS
 from unmask.ledger.writer import WriterLimits
 from unmask.testing.ledgers import make_attempt, make_reservation, make_settlement
+from unmask.testing.waiting import until
 
 AT_ONCE = Limit(scope="tenant:acme", kind=LimitKind.CONCURRENCY, amount=1_000)
 TOO_LARGE = 1 << 70
@@ -77,6 +78,19 @@ async def test_a_failing_commit_loses_nothing(world: World, after: bool) -> None
 
     assert world.verify().faults == ()
     assert (world.count(REQUESTS), world.count(ENDS)) == (6, 6)
+
+
+async def test_a_ledger_says_that_it_cannot_be_written(file_world: World) -> None:
+    """For as long as nothing can, so that requests are sent elsewhere; the first booking that holds ends that."""
+    with broken_ledger(file_world) as (ledger, broken):
+        assert not ledger.fails
+        broken.fails = 1_000_000
+        waiting = asyncio.create_task(ledger.reserve(make_reservation()))
+        await until(lambda: ledger.fails)
+        broken.fails = 0
+        await waiting
+
+        assert not ledger.fails
 
 
 async def test_a_settlement_that_seemed_to_fail_is_no_double(world: World) -> None:

@@ -185,16 +185,32 @@ async def test_a_verdict_is_kept_for_its_very_token(store: TenantStore) -> None:
 
 
 async def test_verdicts_do_not_pile_up(store: TenantStore) -> None:
-    """Whoever tries keys by the thousand fills no memory; the newest stay."""
+    """Whoever tries keys by the thousand fills no memory and drives out none that is right; the newest stay."""
     door = Door(store)
     few = Authenticator(door.store, PEPPER, clock=door.clock, now=lambda: NOW, most=2)
+    await few.authenticate(TOKEN.text)
     for _ in range(3):
         for number in range(5):
             with pytest.raises(KeyRefusedError):
                 await few.authenticate(replace(WRONG, public_id=f"{number:012}").text)
 
-    assert len(few._verdicts) == 2
-    assert len(door.store.looks) == 15
+    assert (len(few._right), len(few._wrong)) == (1, 2)
+    assert len(door.store.looks) == 16
+    await few.authenticate(TOKEN.text)
+    assert len(door.store.looks) == 16
+
+
+async def test_a_key_is_known_once_it_was_found(store: TenantStore) -> None:
+    """However long ago, and nobody looks for it to say so; a right id with another secret is not."""
+    door = Door(store)
+    assert not door.door.knows(TOKEN.text)
+    assert not await door.is_shut()
+    assert await door.is_shut(WRONG.text)
+    door.clock.advance(10 * FRESH_S)
+
+    assert door.door.knows(TOKEN.text)
+    assert not door.door.knows(WRONG.text)
+    assert len(door.store.looks) == 2
 
 
 async def test_a_look_does_not_hold_up_others(store: TenantStore) -> None:

@@ -44,6 +44,7 @@ from unmask.api.reading import read_chat, read_completion
 from unmask.api.request_id import RequestIds
 from unmask.api.responses import error_response
 from unmask.api.running import Running
+from unmask.api.strangers import Strangers
 from unmask.api.tenant import ShowsTenants, add_tenant
 from unmask.api.text_choice import TEXT_SHAPE
 from unmask.api.traced import Traced
@@ -138,7 +139,8 @@ def create_app(  # noqa: PLR0913 - each is a part that the composition root choo
     if keys is None:
         app.add_middleware(KnownCallers, allowed=settings.allowed_hosts)
     else:
-        app.add_middleware(Authentication, authenticator=keys, open_paths=OPEN_PATHS)
+        strangers = Strangers(settings.wrong_key_limit, chance.clock)
+        app.add_middleware(Authentication, authenticator=keys, strangers=strangers, open_paths=OPEN_PATHS)
     app.add_middleware(RequestIds, new_id=chance.new_id)
     # The one added last is the outermost: what those within it answer is counted as well.
     if tracing is not None:

@@ -7,6 +7,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from unmask.api.responses import error_response
+from unmask.api.strangers import Strangers
 from unmask.errors import UnmaskError
 from unmask.tenants.errors import KeyMissingError, KeyRefusedError
 from unmask.tenants.principal import Principal
@@ -24,6 +25,10 @@ class TellsPrincipals(Protocol):
         """Return who holds it; raise an `UnmaskError` where it opens nothing or nobody can tell."""
         ...
 
+    def knows(self, text: str) -> bool:
+        """Tell, without a look into the database, whether a token was found to open something not long ago."""
+        ...
+
 
 class Authentication:
     """Plain ASGI, before anything of a request is read; endpoints ask `require_role`.
@@ -31,9 +36,12 @@ class Authentication:
     Every path needs a key, save the open ones: so does what is no endpoint, for a stranger learns nothing.
     """
 
-    def __init__(self, app: ASGIApp, *, authenticator: TellsPrincipals, open_paths: Container[str]) -> None:
+    def __init__(
+        self, app: ASGIApp, *, authenticator: TellsPrincipals, strangers: Strangers, open_paths: Container[str]
+    ) -> None:
         self._app = app
         self._authenticator = authenticator
+        self._strangers = strangers
         self._open_paths = open_paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -42,7 +50,7 @@ class Authentication:
             await self._app(scope, receive, send)
             return
         try:
-            principal = await self._authenticator.authenticate(_token(scope))
+            principal = await self._principal(scope)
         except UnmaskError as error:
             refused = isinstance(error, KeyMissingError | KeyRefusedError)
             headers = {"www-authenticate": "Bearer"} if refused else None
@@ -50,6 +58,16 @@ class Authentication:
             return
         scope.setdefault("state", {})[PRINCIPAL] = principal
         await self._app(scope, receive, send)
+
+    async def _principal(self, scope: Scope) -> Principal:
+        host, _ = scope.get("client") or (None, 0)
+        token = _token(scope)
+        self._strangers.check(host, lambda: self._authenticator.knows(token))
+        try:
+            return await self._authenticator.authenticate(token)
+        except KeyRefusedError:
+            self._strangers.refused(host)
+            raise
 
 
 def principal_of_request(http: HttpRequest) -> Principal | None:

@@ -57,7 +57,7 @@ class Probes:
 
     @property
     def _reasons(self) -> tuple[str, ...]:
-        return self.running.reasons() + self.backend.problems()
+        return self.running.reasons() + self.backend.problems() + self.control.problems()
 
     @property
     def _is_ready(self) -> bool:

@@ -2,13 +2,11 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 
 from unmask.control.quotas import tightest
 from unmask.ledger.errors import LimitExceededError
 from unmask.ledger.limit import LimitKind, Standing
 
-MICRO = 1_000_000
 SHOULD_RETRY = "x-should-retry"
 """Clients of the OpenAI API obey it: a 429 is tried again otherwise, and an empty purse stays empty."""
 
@@ -21,8 +19,8 @@ def limit_headers(standings: Sequence[Standing]) -> dict[str, str]:
     headers: dict[str, str] = {}
     for standing in tightest(standings):
         kind = standing.limit.kind
-        headers[f"x-ratelimit-limit-{kind}"] = _amount(kind, standing.limit.amount)
-        headers[f"x-ratelimit-remaining-{kind}"] = _amount(kind, standing.remaining)
+        headers[f"x-ratelimit-limit-{kind}"] = standing.limit.shown(standing.limit.amount)
+        headers[f"x-ratelimit-remaining-{kind}"] = standing.limit.shown(standing.remaining)
         headers[f"x-ratelimit-reset-{kind}"] = f"{math.ceil(standing.reset_s)}s"
     return headers
 
@@ -33,16 +31,15 @@ def refusal_headers(error: LimitExceededError) -> Mapping[str, str]:
     left = max(error.limit.amount - error.used, 0)
     reset_s = error.retry_after_s or 0.0
     return {
-        f"x-ratelimit-limit-{kind}": _amount(kind, error.limit.amount),
-        f"x-ratelimit-remaining-{kind}": _amount(kind, left),
+        f"x-ratelimit-limit-{kind}": error.limit.shown(error.limit.amount),
+        f"x-ratelimit-remaining-{kind}": error.limit.shown(left),
         f"x-ratelimit-reset-{kind}": f"{math.ceil(reset_s)}s",
     } | ({SHOULD_RETRY: "false"} if is_budget(error) else {})
 
 
 def is_budget(error: LimitExceededError) -> bool:
-    """Tell a budget that is spent from a rate that is too high: money, and whatever no waiting helps."""
-    return error.limit.kind is LimitKind.COST or error.asked > error.limit.amount
+    """Tell a budget that is spent from a rate that is too high: money, and whatever no waiting helps.
 
-
-def _amount(kind: LimitKind, amount: int) -> str:
-    return f"{Decimal(amount) / MICRO:f}" if kind is LimitKind.COST else str(amount)
+    Money that requests that run have only reserved is not spent.
+    """
+    return (error.limit.kind is LimitKind.COST and not error.is_held) or error.asked > error.limit.amount

@@ -51,7 +51,7 @@ from unmask.remote.errors import (
     UpstreamQueueError,
     UpstreamTimeoutError,
 )
-from unmask.tenants.errors import KeyMissingError, KeyRefusedError, RoleError
+from unmask.tenants.errors import KeyMissingError, KeyRefusedError, RoleError, WrongKeysError
 from unmask.types import Outcome
 
 
@@ -105,6 +105,7 @@ STATUS: Mapping[Outcome | type[UnmaskError], Status] = MappingProxyType(
         QueueFullError: Status(http=429, type=_RATE, code="queue_full"),
         # Its money spent, it is another one: `BUDGET`.
         LimitExceededError: Status(http=429, type=_RATE, code="rate_limit_exceeded"),
+        WrongKeysError: Status(http=429, type=_RATE, code="too_many_wrong_keys"),
         DeadlineError: Status(http=429, type=_RATE, code="deadline"),
         UpstreamBusyError: Status(http=429, type=_RATE, code="upstream_busy"),
         UpstreamQueueError: Status(http=429, type=_RATE, code="queue_full"),

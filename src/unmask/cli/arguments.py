@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable
+from typing import Any
 
 from unmask.cli.exits import EXPLAINED
 
@@ -10,6 +11,17 @@ LARGEST = (1 << 63) - 1
 """Whole numbers fit into 64 bits, as JSON and the engine hold them."""
 MOST_DIGITS = 100
 """Zeros in front included."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that shows its own usage to whoever writes an option that it does not have, not that of all commands."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:  # noqa: ANN401 - as in argparse
+        """Parse, and end with the usage where something is left over."""
+        found, rest = super().parse_known_args(args, namespace)
+        if rest:
+            self.error(f"unrecognized arguments: {' '.join(rest)}")
+        return found, rest
 
 
 def add_command(

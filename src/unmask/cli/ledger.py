@@ -47,7 +47,8 @@ def _report(args: argparse.Namespace, tools: Tools) -> int:
     if args.picture is not None:
         from unmask.cli.ledger_picture import save_picture
 
-        save_picture(report, args.picture)
+        if not save_picture(report, args.picture):
+            tools.say("no font here has all the letters of these names; an SVG leaves them to whoever looks at it")
         tools.say(f"drawn: {args.picture}")
     return Exit.OK
 

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from unmask.cli.arguments import add_command, add_json, budgets, number, whole
+from unmask.cli.arguments import Parser, add_command, add_json, budgets, number, whole
 from unmask.cli.exits import EXPLAINED
 from unmask.cli.gate_parser import add_gate_actions
 from unmask.cli.keys_parser import add_key_commands, add_tenant_commands
@@ -24,7 +24,7 @@ SPLITS = ("tune", "calibrate", "test")
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of every command; each sets ``command``."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="unmask",
         description="Serve diffusion language models on a step budget.",
         epilog=EXPLAINED,

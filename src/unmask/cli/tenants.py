@@ -39,7 +39,7 @@ def _create(store: TenantStore, args: argparse.Namespace, tools: Tools) -> int:
             created=tools.now().timestamp(),
         )
     )
-    return _report(store, "made; give it a key with: unmask keys create", args, tools)
+    return _report(store, f"made; give it a key with: unmask keys create {args.tenant} --name NAME", args, tools)
 
 
 def _list(store: TenantStore, args: argparse.Namespace, tools: Tools) -> int:

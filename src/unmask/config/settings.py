@@ -67,6 +67,15 @@ class Settings:
             empty="unmask/pepper in $XDG_STATE_HOME, else in ~/.local/state",
         ),
     ] = None
+    wrong_key_limit: Annotated[
+        int,
+        Setting(
+            Group.KEYS,
+            Range(0, 1_000_000),
+            "Wrong keys of one address in a minute, after which only keys that are known are let in from it; 0 for no "
+            "limit. This machine's own addresses have none.",
+        ),
+    ] = 60
     tiers: Annotated[
         tuple[str, ...],
         Setting(

@@ -155,6 +155,14 @@ class Controller:
             active = self.policy_of(model)
             yield model.name, FIXED_POLICY if active is None else active.short_digest
 
+    def problems(self) -> tuple[str, ...]:
+        """Say why no request can be answered; empty while all is well.
+
+        What the database says is for the log: it may name hosts and users, and strangers ask for health too.
+        """
+        ledger = self._parts.ledger
+        return ("the ledger cannot be written",) if ledger is not None and ledger.fails else ()
+
     def notes(self, models: Iterable[ModelInfo]) -> tuple[str, ...]:
         """Say what whoever runs the server should know of its policies, first of all where there is none."""
         return tuple(note for model in models for note in self._parts.policies.notes(model.name, model.digest))

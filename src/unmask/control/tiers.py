@@ -45,7 +45,10 @@ def settle_class(active: ActivePolicy | None, asked: Asked, tiers: Mapping[str, 
     if name is None and not usable:
         allowed = ", ".join(asked.allowed_classes or ())
         raise InvalidRequestError(
-            SERVICE_CLASS, "null", "none", f"Your key is for {allowed or 'no class'}, which is not served here."
+            SERVICE_CLASS,
+            "the default one",
+            "none with this key",
+            f"It is for {allowed or 'no class'}, and served here are {', '.join(active.class_names)}. Use another key.",
         )
     if name is not None and name not in usable:
         is_known = name in active.class_names

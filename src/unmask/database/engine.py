@@ -4,6 +4,7 @@ import sqlite3
 from pathlib import Path
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from unmask.config.durability import Durability
@@ -15,6 +16,8 @@ from unmask.errors import ConfigError
 
 WAIT_S = 5
 """Seconds to wait for a connection, and for the other process that writes to an SQLite file."""
+_FILE = "file"
+"""Where a connection keeps which file it has open."""
 _OWNER_ONLY = 0o600
 _FOLDER_OWNER_ONLY = 0o700
 
@@ -48,17 +51,31 @@ def connect(url: URL, *, durability: Durability = Durability.PROCESS) -> Engine:
 
 def _sqlite(url: URL, durability: Durability) -> Engine:
     assert url.database is not None, "`database_url` lets no other through"
-    _make_file(Path(url.database))
-    # Transactions are begun in `_begin`, by name, and nowhere else.
-    engine = create_engine(url, connect_args={"timeout": WAIT_S, "isolation_level": None, "check_same_thread": False})
+    path = Path(url.database)
+    _make_file(path)
+
+    def open_file() -> sqlite3.Connection:
+        # The file is there by now. Made anew, by a server that runs, it would have none of what was booked.
+        address = f"{path.absolute().as_uri()}?mode=rw"
+        # Transactions are begun in `_begin`, by name, and nowhere else.
+        return sqlite3.connect(address, uri=True, timeout=WAIT_S, isolation_level=None, check_same_thread=False)
+
+    engine = create_engine(url, creator=open_file)
     synchronous = "FULL" if durability is Durability.POWER else "NORMAL"
 
     @event.listens_for(engine, "connect")
-    def _set_up(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
+    def _set_up(connection: sqlite3.Connection, entry: ConnectionPoolEntry) -> None:
+        entry.info[_FILE] = _identity(path)
         connection.execute(f"PRAGMA busy_timeout = {WAIT_S * 1000}")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {synchronous}")
         connection.execute("PRAGMA foreign_keys = ON")
+
+    @event.listens_for(engine, "checkout")
+    def _check_out(_connection: object, entry: ConnectionPoolEntry, _fairy: object) -> None:
+        # A file that is deleted or replaced can be written to for as long as it is open, and then nobody finds it.
+        if entry.info[_FILE] != _identity(path):
+            raise DisconnectionError("the file of the database was deleted or replaced")
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
@@ -67,6 +84,15 @@ def _sqlite(url: URL, durability: Durability) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from another one of the same name; ``None`` where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _postgresql(url: URL, durability: Durability) -> Engine:

@@ -88,6 +88,11 @@ class DatabaseLedger:
             engine, self._book, self._processes, self._sweeper.sweep, clock=around.clock, limits=limits
         )
 
+    @property
+    def fails(self) -> bool:
+        """Whether nothing can be booked at present; see `unmask.ledger.ledger.Ledger`."""
+        return self._writer.fails
+
     async def reserve(self, reservation: Reservation, limits: Sequence[Limit] = ()) -> Reserved:
         """Book the worst case of a request; see `unmask.ledger.ledger.Ledger`."""
         booking = Reserve(self._new_id(), reservation, tuple(limits))

@@ -18,24 +18,38 @@ class LedgerFullError(LedgerUnavailableError):
 
 
 class LimitExceededError(RetryLaterError):
-    """A reservation does not fit into a limit; ``retry_after_s`` is ``None`` where no waiting helps."""
+    """A reservation does not fit into a limit; ``retry_after_s`` is ``None`` where no waiting helps.
 
-    def __init__(self, limit: Limit, *, used: int, asked: int, retry_after_s: float | None) -> None:
-        if asked > limit.amount:
-            fix = "Ask for less at once, or have the limit raised."
-        elif limit.kind is LimitKind.CONCURRENCY:
-            fix = "Wait for one of them to end."
-        else:
-            fix = f"Try again in {retry_after_s or 0:.0f} s, when the next window begins."
-        window = "at once" if limit.kind is LimitKind.CONCURRENCY else f"in {limit.window_s} s"
+    Attributes:
+        used, asked: what is used or reserved of it, and what was asked for.
+        is_held: whether it would fit if requests that run used nothing of what they have reserved.
+    """
+
+    def __init__(
+        self, limit: Limit, *, used: int, asked: int, retry_after_s: float | None, is_held: bool = False
+    ) -> None:
+        window = "at once" if limit.kind is LimitKind.CONCURRENCY else f"in {limit.window}"
         super().__init__(
-            f"{limit.kind} of {limit.scope}: {used} used or reserved and {asked} asked for, allowed: {limit.amount} "
-            f"{window}. {fix}",
+            f"{limit.kind} of {limit.scope}: {limit.shown(used)} used or reserved and {limit.shown(asked)} asked for, "
+            f"allowed: {limit.shown(limit.amount)} {window}. {_fix(limit, asked, retry_after_s, is_held=is_held)}",
             retry_after_s=retry_after_s,
         )
         self.limit = limit
         self.used = used
         self.asked = asked
+        self.is_held = is_held
+
+
+def _fix(limit: Limit, asked: int, retry_after_s: float | None, *, is_held: bool) -> str:
+    if asked > limit.amount and limit.kind in {LimitKind.STEPS, LimitKind.COST}:
+        return "Ask for less at once (max_tokens, n, diffusion.max_total_steps), or have the limit raised."
+    if asked > limit.amount:
+        return "It lets nobody through: have it raised."
+    if limit.kind is LimitKind.CONCURRENCY:
+        return "Wait for one of them to end."
+    if is_held:
+        return "Requests that run have reserved the most they may take: try again when one of them has ended."
+    return f"Try again in {retry_after_s or 0:.0f} s, when the next window begins."
 
 
 class DuplicateRequestError(LedgerError):

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, bindparam, select, tuple_
 
 from unmask.database.prepared import Prepared
 from unmask.ledger.charges import Charge, read_charges
+from unmask.ledger.limit import Limit, LimitKind
 from unmask.ledger.settlement import Ending
 from unmask.ledger.tables import COUNTERS, ENDS, NAMES, REQUESTS
 
@@ -28,7 +29,7 @@ _REQUESTS = select(
 ).select_from(REQUESTS.outerjoin(ENDS, ENDS.c.request == REQUESTS.c.id))
 _ONE_REQUEST = Prepared(_REQUESTS.where(REQUESTS.c.id == bindparam("_id")))
 _NAMES = select(NAMES, ENDS.c.ending).select_from(NAMES.outerjoin(ENDS, ENDS.c.request == NAMES.c.request))
-_ONE_COUNTER = Prepared(select(COUNTERS.c.used).where(COUNTERS.c.id == bindparam("_id")))
+_ONE_COUNTER = Prepared(select(COUNTERS.c.used, COUNTERS.c.held).where(COUNTERS.c.id == bindparam("_id")))
 
 _Value = TypeVar("_Value", str, tuple[str, str])
 
@@ -54,6 +55,18 @@ class KnownName:
     fingerprint: str
     time_us: int
     ending: Ending | None
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """What of a limit is used or reserved, and the part of it that requests that run have reserved."""
+
+    used: int = 0
+    held: int = 0
+
+    def frees(self, limit: Limit, asked: int) -> bool:
+        """Tell whether so much fits once requests that run give back what they do not use; they count all the same."""
+        return limit.kind is not LimitKind.REQUESTS and self.used - self.held + asked <= limit.amount
 
 
 def known_requests(connection: Connection, ids: Iterable[str]) -> dict[str, KnownRequest]:
@@ -94,15 +107,15 @@ def known_names(connection: Connection, names: Iterable[tuple[str, str]]) -> dic
     return found
 
 
-def known_counters(connection: Connection, ids: Iterable[str]) -> dict[str, int]:
+def known_counters(connection: Connection, ids: Iterable[str]) -> dict[str, Level]:
     """Return what these counters hold, where there are any."""
-    found: dict[str, int] = {}
+    found: dict[str, Level] = {}
     for chunk in chunks(ids):
         if len(chunk) <= FEW:
-            found.update((name, used) for name in chunk for (used,) in _ONE_COUNTER.rows(connection, {"_id": name}))
+            found.update((name, Level(*row)) for name in chunk for row in _ONE_COUNTER.rows(connection, {"_id": name}))
         else:
-            rows = connection.execute(select(COUNTERS.c.id, COUNTERS.c.used).where(COUNTERS.c.id.in_(chunk)))
-            found.update((row.id, row.used) for row in rows)
+            rows = connection.execute(select(COUNTERS).where(COUNTERS.c.id.in_(chunk)))
+            found.update((row.id, Level(row.used, row.held)) for row in rows)
     return found
 
 

@@ -15,6 +15,11 @@ class Ledger(Protocol):
     The promise: the reservation is durable before the first output byte; settled before the last.
     """
 
+    @property
+    def fails(self) -> bool:
+        """Whether nothing can be booked at present, so that nothing is answered."""
+        ...
+
     async def reserve(self, reservation: Reservation, limits: Sequence[Limit] = ()) -> Reserved:
         """Book the worst case of a request, if all limits have room for it, now and together.
 

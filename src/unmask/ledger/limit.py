@@ -1,7 +1,12 @@
 """How much may be used in a window of time."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
+
+MICRO = 1_000_000
+"""Micro-units of one unit of money."""
+_UNITS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
 
 
 class LimitKind(StrEnum):
@@ -37,6 +42,16 @@ class Limit:
         assert self.amount >= 0, "a limit is never below nothing"
         assert (self.window_s == 0) == (self.kind is LimitKind.CONCURRENCY), "windows are for what adds up"
         assert self.window_s >= 0, "windows do not go back"
+
+    @property
+    def window(self) -> str:
+        """Its window as it is written in limits, such as ``1h``."""
+        unit = next(unit for unit, seconds in _UNITS.items() if self.window_s % seconds == 0)
+        return f"{self.window_s // _UNITS[unit]}{unit}"
+
+    def shown(self, amount: int) -> str:
+        """Return an amount as people write it: money in units."""
+        return f"{Decimal(amount) / MICRO:f}" if self.kind is LimitKind.COST else str(amount)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,10 +75,11 @@ class Spending:
         steps_allocated, steps: denoise steps that attempts were given, and took.
         steps_saved: steps that early exits left.
         steps_control: steps of control runs after their exit.
-        steps_re_expansion, steps_search: steps of further attempts after a failed verification, and of searches.
+        steps_re_expansion, steps_search, steps_verification: steps of further attempts after a failed verification, of
+            searches, and of samples that answers were compared with.
         prefill_tokens, cached_tokens, output_tokens: tokens prefilled, spared by a cache, and written.
         cost: all cost, whoever pays it, that of the next lines included.
-        cost_re_expansion, cost_search, cost_control: its parts.
+        cost_re_expansion, cost_search, cost_verification, cost_control: its parts.
         cost_platform: what of it is charged to nobody.
     """
 
@@ -93,14 +94,21 @@ class Spending:
     steps_control: int = 0
     steps_re_expansion: int = 0
     steps_search: int = 0
+    steps_verification: int = 0
     prefill_tokens: int = 0
     cached_tokens: int = 0
     output_tokens: int = 0
     cost: int = 0
     cost_re_expansion: int = 0
     cost_search: int = 0
+    cost_verification: int = 0
     cost_control: int = 0
     cost_platform: int = 0
+
+    @property
+    def unaccepted(self) -> int:
+        """Requests that ran and were not accepted: their answer failed its verifiers, they failed, or were left."""
+        return self.requests - self.accepted - self.rejected - self.lost
 
     @property
     def unit_price(self) -> float | None:
@@ -116,6 +124,11 @@ class Spending:
     def re_expansion_cost_share(self) -> float | None:
         """Share of all cost that further attempts made; ``None`` where nothing cost anything."""
         return self.cost_re_expansion / self.cost if self.cost else None
+
+    @property
+    def verification_share(self) -> float | None:
+        """Share of all steps that samples to compare answers with took; ``None`` without steps."""
+        return self.steps_verification / self.steps if self.steps else None
 
     @property
     def saved_share(self) -> float | None:

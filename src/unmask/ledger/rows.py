@@ -1,5 +1,6 @@
 """The rows that a booking adds."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -100,7 +101,10 @@ def attempt_row(request: str, number: int, attempt: Attempt, price: Price | None
 def settled_row(settlement: Settlement, attempts: Sequence[Row], price: Price | None, time_us: int) -> Row:
     """Return the row of a request that is settled: the sums of its attempts."""
     took = settlement.attempts
-    costs = [(attempt.purpose, _cost(row)) for attempt, row in zip(took, attempts, strict=True)]
+    steps, costs = Counter[Purpose](), Counter[Purpose]()
+    for attempt, row in zip(took, attempts, strict=True):
+        steps[attempt.purpose] += attempt.steps
+        costs[attempt.purpose] += _cost(row)
     return {
         **_end(settlement.id, Ending(settlement.outcome), settlement.reason, time_us),
         "payer": PAYER_OWNER if settlement.billed else PAYER_PLATFORM,
@@ -108,18 +112,20 @@ def settled_row(settlement: Settlement, attempts: Sequence[Row], price: Price | 
         "cap_applied": settlement.cap_applied,
         "attempts": len(took),
         "steps_allocated": sum(attempt.steps_allocated for attempt in took),
-        "steps": sum(attempt.steps for attempt in took),
+        "steps": steps.total(),
         "steps_saved": sum(attempt.steps_saved for attempt in took),
         "steps_control": sum(attempt.steps_control for attempt in took),
-        "steps_re_expansion": sum(attempt.steps for attempt in took if attempt.purpose is Purpose.RE_EXPANSION),
-        "steps_search": sum(attempt.steps for attempt in took if attempt.purpose is Purpose.SEARCH),
+        "steps_re_expansion": steps[Purpose.RE_EXPANSION],
+        "steps_search": steps[Purpose.SEARCH],
+        "steps_verification": steps[Purpose.VERIFICATION],
         "prefill_tokens": sum(attempt.prefill_tokens for attempt in took),
         "cached_tokens": sum(attempt.cached_tokens for attempt in took),
         "output_tokens": sum(attempt.output_tokens for attempt in took),
-        "cost": None if price is None else sum(cost for _, cost in costs),
+        "cost": None if price is None else costs.total(),
         "cost_control": sum(_cost(row, "cost_control") for row in attempts),
-        "cost_re_expansion": sum(cost for purpose, cost in costs if purpose is Purpose.RE_EXPANSION),
-        "cost_search": sum(cost for purpose, cost in costs if purpose is Purpose.SEARCH),
+        "cost_re_expansion": costs[Purpose.RE_EXPANSION],
+        "cost_search": costs[Purpose.SEARCH],
+        "cost_verification": costs[Purpose.VERIFICATION],
         "queue_s": sum(attempt.queue_s for attempt in took),
         "run_s": sum(attempt.run_s for attempt in took),
         "first_byte_s": settlement.first_byte_s,
@@ -141,6 +147,7 @@ def unrun_row(request: str, ending: Ending, reason: str, time_us: int, *, cost: 
         "steps_control": 0,
         "steps_re_expansion": 0,
         "steps_search": 0,
+        "steps_verification": 0,
         "prefill_tokens": 0,
         "cached_tokens": 0,
         "output_tokens": 0,
@@ -148,6 +155,7 @@ def unrun_row(request: str, ending: Ending, reason: str, time_us: int, *, cost: 
         "cost_control": 0,
         "cost_re_expansion": 0,
         "cost_search": 0,
+        "cost_verification": 0,
         "queue_s": 0.0,
         "run_s": 0.0,
         "first_byte_s": None,

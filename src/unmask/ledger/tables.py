@@ -79,6 +79,7 @@ ENDS = Table(
     Column("steps_control", BigInteger, nullable=False),
     Column("steps_re_expansion", BigInteger, nullable=False),
     Column("steps_search", BigInteger, nullable=False),
+    Column("steps_verification", BigInteger, nullable=False),
     Column("prefill_tokens", BigInteger, nullable=False),
     Column("cached_tokens", BigInteger, nullable=False),
     Column("output_tokens", BigInteger, nullable=False),
@@ -86,6 +87,7 @@ ENDS = Table(
     Column("cost_control", BigInteger, nullable=False),
     Column("cost_re_expansion", BigInteger, nullable=False),
     Column("cost_search", BigInteger, nullable=False),
+    Column("cost_verification", BigInteger, nullable=False),
     Column("queue_s", Float, nullable=False),
     Column("run_s", Float, nullable=False),
     Column("first_byte_s", Float),
@@ -127,9 +129,11 @@ COUNTERS = Table(
     Column("id", Text, primary_key=True),
     Column("ends_us", BigInteger, nullable=False),
     Column("used", BigInteger, nullable=False),
+    Column("held", BigInteger, nullable=False),
     Index("ledger_counter_ends", "ends_us"),
 )
-"""A row per limit and window: what is used or reserved; ``ends_us`` is 0 where there is no window."""
+"""A row per limit and window: what is used or reserved, and what of that requests that run have reserved; ``ends_us``
+is 0 where there is no window."""
 
 NAMES = Table(
     "ledger_idempotency",

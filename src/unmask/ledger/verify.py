@@ -59,6 +59,7 @@ class _Verification:
         self._count = 0
         self._books: dict[str, PriceBook] = {}
         self._counted = Counter[str]()
+        self._held = Counter[str]()
         self._requests = self._running = self._attempts = self._cost = self._unpriced = 0
 
     def run(self) -> Verified:
@@ -152,8 +153,10 @@ class _Verification:
         if [attempt.number for attempt in took] != list(range(1, row.end_attempts + 1)):
             self._fault(f"request {row.id} has {len(took)} attempts, and {row.end_attempts} were booked")
         sums = {name: sum(attempt._mapping[name] for attempt in took) for name in (*_SUMS, *_MORE_SUMS)}  # noqa: SLF001
-        for purpose, name in ((Purpose.RE_EXPANSION, "steps_re_expansion"), (Purpose.SEARCH, "steps_search")):
-            sums[name] = sum(attempt.steps for attempt in took if attempt.purpose == purpose)
+        for purpose in (Purpose.RE_EXPANSION, Purpose.SEARCH, Purpose.VERIFICATION):
+            ours = [attempt for attempt in took if attempt.purpose == purpose]
+            sums[f"steps_{purpose}"] = sum(attempt.steps for attempt in ours)
+            sums[f"cost_{purpose}"] = sum(attempt.cost or 0 for attempt in ours)
         for name, total in sums.items():
             if values[f"end_{name}"] != total:
                 self._fault(f"request {row.id}: {name} are {values[f'end_{name}']}, its attempts add up to {total}")
@@ -185,6 +188,7 @@ class _Verification:
     def _count_charges(self, row: Found) -> None:
         for charge in read_charges(row.charges):
             self._counted[charge.counter] += charge.amount if row.end_ending is None else kept(charge, _used(row))
+            self._held[charge.counter] += charge.amount if row.end_ending is None else 0
 
     def _check_strays(self) -> None:
         """Look for what belongs to nothing."""
@@ -198,10 +202,12 @@ class _Verification:
     def _check_counters(self) -> None:
         """Compare what limits count with what was just counted; those of windows long past may be gone."""
         found: dict[str, int] = {}
-        for name, used in self._connection.execute(select(COUNTERS.c.id, COUNTERS.c.used)):
+        for name, used, held in self._connection.execute(select(COUNTERS.c.id, COUNTERS.c.used, COUNTERS.c.held)):
             found[name] = used
             if self._counted[name] != used:
                 self._fault(f"limit {name} counts {used}, its requests have used {self._counted[name]}")
+            if self._held[name] != held:
+                self._fault(f"limit {name} holds {held}, requests that run have reserved {self._held[name]}")
         swept_us = self._connection.execute(select(HEAD.c.swept_us)).scalar_one()
         for name, used in self._counted.items():
             if name not in found and used and _ends_us(name) >= swept_us:

@@ -82,8 +82,14 @@ class Writer:
         self._state = _State.OPEN
         self._give_up_at = float("inf")
         self._unbooked = 0
+        self._fails = False
         self._thread = threading.Thread(target=self._run, name="unmask-ledger", daemon=True)
         self._thread.start()
+
+    @property
+    def fails(self) -> bool:
+        """Whether nothing could be written when it was last tried, as every beat does."""
+        return self._fails
 
     def submit(self, entry: Entry) -> None:
         """Have an entry booked.
@@ -157,10 +163,12 @@ class Writer:
                     _LOG.exception("the ledger gives up on %d bookings", len(entries))
                     self._fail(entries, error)
                     return
+                self._fails = True
                 _LOG.warning("the ledger cannot write and tries again: %s", unavailable(error).message)
                 time.sleep(pause)
                 pause = min(2 * pause, self._limits.longest_pause_s)
             else:
+                self._fails = False
                 self._tell(entries, results)
                 return
 
@@ -219,8 +227,10 @@ class Writer:
                 self._processes.beat(connection)
                 self._processes.reap(connection)
                 self._sweep(connection)
+            self._fails = False
         except Exception as error:  # noqa: BLE001 - as in `_commit`
             self._processes.missed()
+            self._fails = True
             _LOG.warning("the ledger cannot be reached: %s", unavailable(error).message)
             time.sleep(self._limits.first_pause_s)
 

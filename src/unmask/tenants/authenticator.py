@@ -66,7 +66,9 @@ class Authenticator:
         self._fresh_s = fresh_s
         self._most = most
         # By id and digest: by id alone, whoever knows a key's id would be taken for its holder.
-        self._verdicts: OrderedDict[tuple[str, bytes], _Verdict] = OrderedDict()
+        # Apart, so that a flood of wrong tokens drives no right one out.
+        self._right: OrderedDict[tuple[str, bytes], _Verdict] = OrderedDict()
+        self._wrong: OrderedDict[tuple[str, bytes], _Verdict] = OrderedDict()
 
     async def authenticate(self, text: str) -> Principal:
         """Return who holds a token.
@@ -79,7 +81,7 @@ class Authenticator:
         digest = self._pepper.digest(token)
         at = (token.public_id, digest)
         begun = self._clock.now()
-        verdict = self._verdicts.get(at)
+        verdict = self._right.get(at) or self._wrong.get(at)
         if verdict is None or begun - verdict.at >= self._fresh_s:
             verdict = self._keep(at, _Verdict(found=await self._look(token.public_id, digest), at=begun))
         found = verdict.found
@@ -87,6 +89,11 @@ class Authenticator:
         if found is None or not _is_in_force(found, self._now()):
             raise KeyRefusedError
         return principal_of(found.key, found.tenant)
+
+    def knows(self, text: str) -> bool:
+        """Tell whether a token was found to be a key's when it was last looked for, however long ago that is."""
+        token = parse(text)
+        return (token.public_id, self._pepper.digest(token)) in self._right
 
     async def overview(self, tenant: str) -> Overview:
         """Return what a tenant has, as it is now.
@@ -112,10 +119,12 @@ class Authenticator:
             raise KeysUnavailableError(RETRY_AFTER_S) from error
 
     def _keep(self, at: tuple[str, bytes], verdict: _Verdict) -> _Verdict:
-        self._verdicts[at] = verdict
-        self._verdicts.move_to_end(at)
-        while len(self._verdicts) > self._most:
-            self._verdicts.popitem(last=False)
+        kept, other = (self._wrong, self._right) if verdict.found is None else (self._right, self._wrong)
+        other.pop(at, None)
+        kept[at] = verdict
+        kept.move_to_end(at)
+        while len(kept) > self._most:
+            kept.popitem(last=False)
         return verdict
 
 

@@ -18,6 +18,18 @@ class KeyRefusedError(UnmaskError):
         self.args = ()
 
 
+class WrongKeysError(RetryLaterError):
+    """Too many wrong keys came from a client's address, so that for a while none is looked for."""
+
+    def __init__(self, limit: int, *, retry_after_s: float) -> None:
+        super().__init__(
+            f"{limit} wrong API keys came from your address within a minute, and none is looked at until it is over. "
+            f"Send a right one in {retry_after_s:.0f} s.",
+            retry_after_s=retry_after_s,
+        )
+        self.args = (limit,)
+
+
 class KeyMissingError(UnmaskError):
     """A request carries no key, or none in the form that keys are sent in."""
 

@@ -90,6 +90,7 @@ class MemoryLedger:
         self.rejections: list[Rejection] = []
         self.refusals: list[Reservation] = []
         self.is_closed = False
+        self.fails = False
         self._before = before or (lambda _: None)
         self._ids = count(1)
         self._charges: dict[str, Sequence[Limit]] = {}

@@ -46,6 +46,10 @@ class FakeAuthenticator:
             raise KeyRefusedError
         return self.principals[text]
 
+    def knows(self, text: str) -> bool:
+        """Tell whether a token is one of them."""
+        return text in self.principals
+
     async def overview(self, tenant: str) -> Overview:
         """Return a tenant with a key of every role, and one that has ended."""
         keys = (
