@@ -361,6 +361,11 @@ class Slow:
         self._stage = stage
         self.reached = asyncio.Event()
 
+    @property
+    def fails(self) -> bool:
+        """Never: it is only slow."""
+        return False
+
     async def reserve(self, *booking: Any) -> Any:  # noqa: ANN401 - as the ledger takes it
         """Reserve, or wait for ever before."""
         if self._stage == "reserve":

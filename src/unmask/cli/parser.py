@@ -24,7 +24,7 @@ SPLITS = ("tune", "calibrate", "test")
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of every command; each sets ``command``."""
-    parser = Parser(
+    parser: argparse.ArgumentParser = Parser(
         prog="unmask",
         description="Serve diffusion language models on a step budget.",
         epilog=EXPLAINED,
