@@ -14,6 +14,7 @@ from unmask.control.asked import Asked
 from unmask.control.budget import assign
 from unmask.control.check import make_check
 from unmask.control.sources import ActivePolicy
+from unmask.core.core import Core
 from unmask.errors import UnmaskError
 from unmask.gate.asking import system_message
 from unmask.gate.scenario import Scenario, Suite
@@ -29,8 +30,6 @@ TASK = "dialogue"
 """The task type that clients name with every question."""
 TEMPERATURE = 0.3
 """Low, as where answers are to keep to facts, and high enough that most answers differ from seed to seed."""
-WAVE = 32
-"""Scenarios of which all arms are asked before the next ones are."""
 
 ARMS = tuple(Arm(stage=stage, mode=mode) for stage in Stage for mode in Mode)
 Done = Callable[[int], None]
@@ -107,7 +106,7 @@ class Desk:
 
 
 def ask_all(
-    bench: Bench, desk: Desk, journal: GateJournal, *, seeds: Sequence[int], order: int, done: Done, wave: int = WAVE
+    bench: Bench, desk: Desk, journal: GateJournal, *, seeds: Sequence[int], order: int, wave: int, done: Done
 ) -> None:
     """Ask whatever the journal lacks; ``done`` is told how many more answers there are.
 
@@ -122,21 +121,25 @@ def ask_all(
     for number, first in enumerate(range(0, len(scenarios), wave)):
         part = scenarios[first : first + wave]
         for arm in Random(f"arms {order} {number}").sample(ARMS, len(ARMS)):
-            jobs = [
-                (key, scenario)
+            jobs = {
+                key: scenario
                 for scenario in part
                 for seed in seeds
                 if (key := Key(scenario=scenario.id, arm=arm, seed=seed)) not in journal
-            ]
-            replies: dict[Key, list[Reply]] = {key: [] for key, _ in jobs}
-            while open_ := [(key, one) for key, one in jobs if len(replies[key]) < len(one.turns)]:
-                work = [desk.submission(key, one, replies[key]) for key, one in open_]
-                run = drive(core, work, bench.clock)
-                for (key, _), sequence in zip(open_, run.sequences, strict=True):
-                    replies[key].append(reply_of(sequence, key))
-                done(len(open_))
-            for key, answers in replies.items():
-                journal.note(key, answers)
+            }
+            for key, replies in _answered(bench, core, desk, jobs, done).items():
+                journal.note(key, replies)
+
+
+def _answered(bench: Bench, core: Core, desk: Desk, jobs: Mapping[Key, Scenario], done: Done) -> dict[Key, list[Reply]]:
+    """Ask scenarios side by side, all first turns and then all second ones, as far as they have them."""
+    replies: dict[Key, list[Reply]] = {key: [] for key in jobs}
+    while open_ := [key for key, scenario in jobs.items() if len(replies[key]) < len(scenario.turns)]:
+        work = [desk.submission(key, jobs[key], replies[key]) for key in open_]
+        for key, sequence in zip(open_, drive(core, work, bench.clock).sequences, strict=True):
+            replies[key].append(reply_of(sequence, key))
+        done(len(open_))
+    return replies
 
 
 def missing(suite: Suite, journal: GateJournal, seeds: Sequence[int]) -> int:

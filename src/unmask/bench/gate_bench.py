@@ -5,7 +5,7 @@ the same questions one at a time, and both modes under load.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from unmask.bench.ar_load import LoadTest, run_ar_load
@@ -82,6 +82,7 @@ def run_gate_bench(
     """
     chosen, pace = sizes or (QUICK if quick else FULL), Pace(bench.clock, progress, say)
     suite = generated_suite(FIRST_SUITE + seed, chosen.worlds)
+    suite = replace(suite, scenarios=suite.scenarios[: chosen.scenarios])
     found = ways(suite)
     progress("retrieval", 0.0)
     setting = Setting(suite=suite, contexts=contexts_of(suite, found), policy=basis.policy)

@@ -65,8 +65,8 @@ def _lines(report: BenchReport) -> tuple[str, ...]:
     policy = "its default budget" if report.policy is None else f"policy {report.policy[:12]}"
     asked = (
         f"{scenarios.value:g} scenarios in {clusters.value:g} clusters ({scenarios.note}), asked with "
-        f"seeds 0 to {seeds.value - 1:g} at {seeds.note} in every stage and mode. A cluster counts as one; all intervals are "
-        "of 95 %."
+        f"seeds 0 to {seeds.value - 1:g} at {seeds.note} in every stage and mode. A cluster counts as one; "
+        "all intervals are of 95 %."
     )
     model = (
         f"Model {report.model} {report.model_digest}, {report.precision}; diffusion runs under {policy}, and "

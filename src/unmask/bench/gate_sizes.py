@@ -14,12 +14,14 @@ class GateSizes:
         seeds: that every scenario is asked with.
         latency: questions of the comparison at batch 1.
         wave: scenarios of which all arms are asked before the next ones are.
+        scenarios: how many are asked, the first ones; ``None`` asks all.
     """
 
     worlds: int
     seeds: tuple[int, ...]
     latency: LatencyPlan
     wave: int = 32
+    scenarios: int | None = None
 
 
 FULL = GateSizes(worlds=40, seeds=(0, 1, 2), latency=LatencyPlan(questions=240, rounds=3))
