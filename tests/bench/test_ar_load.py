@@ -90,5 +90,5 @@ def test_load_test_has_every_figure() -> None:
     assert all(f"diffusion_requests_per_s_vs_autoregressive_{clients}" in figures for clients in CONCURRENCY)
     assert math.isnan(figures["autoregressive_overtakes_at_concurrency"].value)
     assert all(figure.value > 0 for name, figure in figures.items() if "overtakes" not in name)
-    assert [entry.name for entry in found.must_reach] == ["autoregressive_speed_vs_bare_loop"]
+    assert [entry.name for entry in found.must_reach] == ["ar_speed_vs_bare_loop"]
     assert (told[0], told[-1]) == (0.0, 1.0)

@@ -15,7 +15,7 @@ from unmask.bench.bench import Bench
 from unmask.bench.policy_under_test import NoPolicyError
 from unmask.cli.exits import UsageError
 from unmask.cli.tools import system_tools
-from unmask.cli.workshop import run_bench
+from unmask.cli.workshop import OPTIONS_OF, run_bench
 from unmask.clock import SystemClock
 from unmask.engine.weights import LoadedModel
 from unmask.policy.store import PolicyStore
@@ -32,6 +32,7 @@ def make_args(folder: Path, **changes: Any) -> Namespace:  # noqa: ANN401 - any 
         "policy_dir": str(folder),
         "curves": None,
         "folder": None,
+        "report": None,
     }
     return Namespace(**(fields | changes))
 
@@ -46,7 +47,7 @@ def test_among_all_a_bench_without_policy_is_left_out(tmp_path: Path, capsys: py
     """The others are measured, and it is said that this one cannot be."""
     found = command._runners(BENCH, make_args(tmp_path, name="all"), Console(stderr=True, soft_wrap=True))
 
-    assert list(found) == ["engine", "model", "isolation", "batching", "ledger", "gateway"]
+    assert list(found) == ["engine", "model", "isolation", "batching", "ledger", "gateway", "gate"]
     assert "bench policy cannot measure" in capsys.readouterr().err
 
 
@@ -63,13 +64,23 @@ def test_with_a_policy_all_are_run(tmp_path: Path) -> None:
         "policy",
         "ledger",
         "gateway",
+        "gate",
     ]
 
 
-@pytest.mark.parametrize("option", ["policy", "policy_dir", "curves", "folder"])
-def test_options_of_the_policy_bench_are_refused_elsewhere(option: str) -> None:
+@pytest.mark.parametrize(
+    ("option", "bench", "of"),
+    [
+        ("policy", "gate", "policy"),
+        ("policy_dir", "engine", "policy"),
+        ("curves", "engine", "policy"),
+        ("folder", "engine", "policy and gate"),
+        ("report", "policy", "gate"),
+    ],
+)
+def test_options_of_one_bench_are_refused_elsewhere(option: str, bench: str, of: str) -> None:
     """An option that nobody reads is no option."""
-    given: dict[str, Any] = dict.fromkeys(("policy", "policy_dir", "curves", "folder")) | {option: "x"}
+    given: dict[str, Any] = dict.fromkeys(OPTIONS_OF) | {option: "x"}
 
-    with pytest.raises(UsageError, match=option.replace("_", "-")):
-        run_bench(Namespace(name="engine", **given), system_tools())
+    with pytest.raises(UsageError, match=f"--{option.replace('_', '-')} is for bench {of}, and bench {bench}"):
+        run_bench(Namespace(name=bench, **given), system_tools())

@@ -82,8 +82,10 @@ def test_only_the_baseline_is_told() -> None:
         TypedRetrieval(Form.PROSE).name,
         TypedRetrieval(Form.CARDS, Retrieval(budget=None)).name,
         TypedRetrieval(Form.CARDS, Retrieval(pin_linked=False)).name,
+        TypedRetrieval(Form.CARDS, Retrieval(pin_speaker=False)).name,
+        TypedRetrieval(Form.CARDS, Retrieval(pin_speaker=False, pin_linked=False)).name,
     }
 
-    assert len(names) == 5
+    assert len(names) == 7
     assert NaiveRetrieval().sees_needed
     assert not TypedRetrieval(Form.CARDS).sees_needed

@@ -140,6 +140,17 @@ def test_only_the_speaker_can_be_pinned() -> None:
     ]  # fmt: skip
 
 
+def test_pinning_of_the_speaker_can_be_turned_off() -> None:
+    """With that of others or without it."""
+    named, none = (
+        Retriever(small_world(), settings=Retrieval(pin_speaker=False, pin_linked=linked), embedder=NgramEmbedder())
+        for linked in (True, False)
+    )
+
+    assert because(retrieve("Where does Kaelis live?", retriever=named), Reason.PINNED) == ["kaelis.role"]
+    assert because(retrieve("Where does Kaelis live?", retriever=none), Reason.PINNED) == []
+
+
 def test_similar_facts_only_where_no_slot_was_recognised() -> None:
     """A question about somebody gets facts of theirs, at most as many as are allowed."""
     context = retrieve("Tell me about Kaelis")

@@ -204,7 +204,7 @@ def crossing_figure(found: Crossing | NotEnoughData) -> Figure:
 def _speed(ours: list[float], bare: list[float], seed: int) -> Figure:
     """Return the speed of the engine's autoregressive mode as a share of the bare loop's, request by request."""
     return measured(
-        "autoregressive_speed_vs_bare_loop",
+        "ar_speed_vs_bare_loop",
         ratio_interval(bare, ours, seed, paired=True),
         fallback=float(np.mean(bare) / np.mean(ours)),
         n=len(ours),

@@ -16,6 +16,8 @@ from unmask.bench.batching_bench import run_batching_bench
 from unmask.bench.bench import Bench
 from unmask.bench.engine_bench import run_engine_bench
 from unmask.bench.fixed_budgets import read_fixed_budgets
+from unmask.bench.gate_bench import GateBasis, run_gate_bench
+from unmask.bench.gate_report import write_gate_report
 from unmask.bench.gateway_bench import run_gateway_bench
 from unmask.bench.isolation_bench import run_isolation_bench
 from unmask.bench.ledger_bench import run_ledger_bench
@@ -29,9 +31,10 @@ from unmask.clock import SystemClock
 from unmask.config.file import find_file
 from unmask.config.load import load_settings
 from unmask.control.sources import short_digest
+from unmask.control.stored import StoredPolicies
 from unmask.engine.weights import load_weights, packaged_weights
 from unmask.errors import UnmaskError
-from unmask.policy.folders import open_store
+from unmask.policy.folders import open_store, packaged_store
 from unmask.text.tokenizer import packaged_tokenizer
 from unmask.tune.origin import commit
 from unmask.tune.run import CURVES
@@ -194,6 +197,29 @@ def _policy(bench: Bench, args: argparse.Namespace, console: Console) -> Runner:
     return run_it
 
 
+def _gate(bench: Bench, args: argparse.Namespace, console: Console) -> Runner:
+    name = bench.model.name
+    policy = StoredPolicies(packaged_store()).active_policy(name, bench.model.digest)
+    basis = GateBasis(policy=policy, folder=args.folder or Path("runs") / f"bench-gate-{name}")
+
+    def say(text: str) -> None:
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def run_it(seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
+        torch.set_grad_enabled(False)
+        say(
+            "no approved policy comes with these weights: diffusion runs with its default budget"
+            if policy is None
+            else f"diffusion runs under policy {short_digest(policy.digest)}, which comes with the package"
+        )
+        report = run_gate_bench(bench, basis, seed=seed, quick=quick, progress=watch, say=say)
+        if args.report is not None:
+            say(f"report: {', '.join(map(str, write_gate_report(report, args.report)))}")
+        return report
+
+    return run_it
+
+
 BENCHES: dict[str, Maker] = {
     "engine": _plain(run_engine_bench),
     "model": _plain(run_model_bench),
@@ -202,4 +228,5 @@ BENCHES: dict[str, Maker] = {
     "policy": _policy,
     "ledger": _plain(run_ledger_bench),
     "gateway": _plain(run_gateway_bench),
+    "gate": _gate,
 }

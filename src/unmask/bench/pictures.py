@@ -5,6 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from unmask.bench.gate_stages import Stage
 from unmask.bench.report import BenchReport, Figure
 from unmask.errors import UnmaskError
 
@@ -43,6 +44,9 @@ def save_picture(report: BenchReport, path: Path) -> None:
     elif report.name == "policy":
         _draw_arms(axes[0], report.figures, "")
         _draw_arms(axes[1], report.figures, "drifted.")
+    elif report.name == "gate":
+        _draw_stages(axes[0], report.figures)
+        _draw_load(axes[1], report.figures)
     elif report.name == "gateway":
         _draw_bars(axes[0], report.figures, "latency_p50_ms")
         _draw_bars(axes[1], report.figures, "requests_per_s")
@@ -174,6 +178,61 @@ def _ends(figure: Figure) -> list[list[float]] | None:
     if figure.low is None or figure.high is None:
         return None
     return [[figure.value - figure.low], [figure.high - figure.value]]
+
+
+def _draw_stages(axes: "Axes", figures: Sequence[Figure]) -> None:
+    """Draw how often each stage and mode says something false."""
+    found = {figure.name: figure for figure in figures}
+    for number, (mode, quality) in enumerate(
+        (mode, quality)
+        for quality in ("factual_precision", "hallucination")
+        for mode in ("diffusion", "autoregressive")
+    ):
+        points = [found[f"{stage}.{mode}.{quality}"] for stage in Stage]
+        places = [place + 0.06 * (number % 2) for place in range(len(points))]
+        axes.errorbar(
+            places,
+            [point.value for point in points],
+            yerr=[_end(points, 0), _end(points, 1)],
+            fmt="o-" if mode == "diffusion" else "s--",
+            color=COLOURS[number // 2 * 3],
+            markersize=4,
+            capsize=2,
+            label=f"{quality.replace('_', ' ')}, {mode}",
+        )
+    axes.set_xticks(range(len(Stage)), [stage.label.replace(" ", "\n") for stage in Stage])
+    axes.set_ylim(-0.02, 1.02)
+    axes.set_ylabel("mean of cluster means, 95 % interval")
+    axes.legend(fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _end(points: Sequence[Figure], side: int) -> list[float]:
+    return [0.0 if (ends := _ends(point)) is None else ends[side][0] for point in points]
+
+
+def _draw_load(axes: "Axes", figures: Sequence[Figure]) -> None:
+    """Draw requests a second over concurrency."""
+    mark = ".requests_per_s"
+    for number, mode in enumerate(("diffusion", "autoregressive")):
+        points = [figure for figure in figures if figure.name.startswith(f"{mode}_") and figure.name.endswith(mark)]
+        clients = [int(point.name.removeprefix(f"{mode}_").removesuffix(mark)) for point in points]
+        axes.errorbar(
+            clients,
+            [point.value for point in points],
+            yerr=[_end(points, 0), _end(points, 1)],
+            fmt="o-",
+            color=COLOURS[number],
+            markersize=4,
+            capsize=2,
+            label=mode,
+        )
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xlabel("requests at once")
+    axes.set_ylabel("requests a second, 95 % interval")
+    axes.legend(fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def _draw_rates(axes: "Axes", figures: Sequence[Figure]) -> None:

@@ -95,7 +95,7 @@ def _autoregressive(report: Mapping[str, Any]) -> str:
 
 def main() -> int:
     """Rewrite the README; returns 0."""
-    kept = (load_if_kept(name) for name in ("isolation", "batching", "gateway"))
+    kept = (load_if_kept(name) for name in ("isolation", "batching", "gateway", "gate"))
     others = [report for report in kept if report is not None]
     text = insert(
         README.read_text(encoding="utf-8"),

@@ -17,7 +17,7 @@ from unmask.cli.world_parser import add_world_commands
 from unmask.types import Precision
 
 TRAINABLE = ("tiny", "nano")
-BENCHES = ("engine", "model", "isolation", "batching", "policy", "ledger", "gateway", "all")
+BENCHES = ("engine", "model", "isolation", "batching", "policy", "ledger", "gateway", "gate", "all")
 VERDICTS = ("pass", "fail")
 SPLITS = ("tune", "calibrate", "test")
 
@@ -174,8 +174,10 @@ def _add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--folder",
         type=Path,
         metavar="DIR",
-        help="journal of what was tuned (default runs/bench-policy-MODEL)",
+        help="journal of bench policy or gate (default runs/bench-policy-MODEL, runs/bench-gate-MODEL)",
     )
+    gate = bench.add_argument_group("bench gate")
+    gate.add_argument("--report", type=Path, metavar="DIR", help="write the tables and pictures, as HTML and Markdown")
     add_json(bench)
 
 

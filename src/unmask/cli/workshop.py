@@ -1,12 +1,22 @@
 """``unmask train`` and ``unmask bench``: parsed here, run where they are made."""
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
 from unmask.app.errors import EngineMissingError
 from unmask.app.local import ENGINE_MODULES
 from unmask.cli.exits import UsageError
 from unmask.cli.tools import Tools
+
+OPTIONS_OF: Mapping[str, tuple[str, ...]] = {
+    "policy": ("policy",),
+    "policy_dir": ("policy",),
+    "curves": ("policy",),
+    "folder": ("policy", "gate"),
+    "report": ("gate",),
+}
+"""Which benches read an option."""
 
 
 def run_train(args: argparse.Namespace, _: Tools) -> int:
@@ -25,10 +35,10 @@ def run_bench(args: argparse.Namespace, _: Tools) -> int:
     Raises:
         UsageError: an option is of another bench.
     """
-    given = [name for name in ("policy", "policy_dir", "curves", "folder") if getattr(args, name) is not None]
-    if given and args.name not in {"policy", "all"}:
-        option = given[0].replace("_", "-")
-        raise UsageError(f"--{option} is for bench policy, and bench {args.name} was asked for: leave one of them out")
+    for option, benches in OPTIONS_OF.items():
+        if getattr(args, option) is not None and args.name not in {*benches, "all"}:
+            name, of = option.replace("_", "-"), " and ".join(benches)
+            raise UsageError(f"--{name} is for bench {of}, and bench {args.name} was asked for: leave one of them out")
     try:
         from unmask.bench.command import run
     except ModuleNotFoundError as error:

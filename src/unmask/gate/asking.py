@@ -9,6 +9,7 @@ from unmask.gate.retriever import blinded
 from unmask.gate.run_plan import Run, Way
 from unmask.gate.scenario import Scenario
 from unmask.knowledge.context import Context
+from unmask.knowledge.world import World
 from unmask.types import Message, Mode, Role, Sampling, StepBudget
 
 
@@ -35,7 +36,8 @@ class Asker:
         for number, turn in enumerate(scenario.turns):
             context = self._context(scenario, number, turns)
             question = Message(role=Role.USER, content=turn.question)
-            messages = (self._system_message(scenario, context), *conversation, question)
+            world = self._run.suite.worlds[scenario.world]
+            messages = (system_message(world, scenario, context), *conversation, question)
             try:
                 (generation, seconds), tried = await self._generated(key, messages)
             except GaveUpError as error:
@@ -56,11 +58,6 @@ class Asker:
             self._first[scenario.id] = context
         return context
 
-    def _system_message(self, scenario: Scenario, context: Context) -> Message:
-        speaker = self._run.suite.worlds[scenario.world].entities[scenario.speaker]
-        lines = (context.text, f"You are {speaker.names[scenario.language]}.")
-        return Message(role=Role.SYSTEM, content="\n".join(filter(None, lines)))
-
     async def _generated(self, key: ResponseKey, messages: tuple[Message, ...]) -> tuple[tuple[Generation, float], int]:
         endpoint = self._endpoints[key.system]
         request = request_for(endpoint.system, self._run.way, messages, key.seed)
@@ -71,6 +68,13 @@ class Asker:
         sent = clock.now()
         generation = completed(await backend.generate(request))
         return generation, clock.now() - sent
+
+
+def system_message(world: World, scenario: Scenario, context: Context) -> Message:
+    """Return what is said before any question: the facts, and who answers."""
+    speaker = world.entities[scenario.speaker]
+    lines = (context.text, f"You are {speaker.names[scenario.language]}.")
+    return Message(role=Role.SYSTEM, content="\n".join(filter(None, lines)))
 
 
 def request_for(system: System, way: Way, messages: tuple[Message, ...], seed: int) -> Request:

@@ -45,6 +45,7 @@ class TurnFindings:
         right: ids of statements needed and said, and unknown slots admitted, as ``subject.slot?``.
         missing: those needed and not said.
         wrong: what was said and is false, in words.
+        accepted: claims forbidden that it states or agrees to; ``wrong`` has them too.
         further: ids of statements said and not needed.
         named, unnamed: ids of the entities to be named.
         form: what is wrong with the form; ``None`` where none is asked for.
@@ -55,6 +56,7 @@ class TurnFindings:
     right: tuple[str, ...]
     missing: tuple[str, ...]
     wrong: tuple[str, ...]
+    accepted: tuple[Claim, ...]
     further: tuple[str, ...]
     traps: tuple[Trap, ...]
     named: tuple[str, ...]
@@ -83,7 +85,8 @@ def find(setting: Setting, speaker: str, turn: Turn, text: str) -> TurnFindings:
     reading = read(setting, speaker, turn.question, text)
     stated, wrong = _held(setting, asked, reading)
     stated |= _texts(setting, reading)
-    wrong |= _forbidden(setting, asked, turn, reading)
+    forbidden = _forbidden(setting, asked, turn, reading)
+    wrong |= {(claim.subject, claim.slot, claim.value): why for claim, why in forbidden.items()}
     traps = tuple(
         _trap(setting, asked, check.misconception, reading, stated)
         for check in turn.checks
@@ -99,6 +102,7 @@ def find(setting: Setting, speaker: str, turn: Turn, text: str) -> TurnFindings:
         right=right,
         missing=tuple(one for one in wanted if one not in right),
         wrong=tuple(wrong.values()),
+        accepted=tuple(forbidden),
         further=tuple(sorted(stated - set(wanted))),
         traps=traps,
         named=tuple(entity for entity in to_name if entity in named),
@@ -224,20 +228,19 @@ def _hinted(setting: Setting, asked: Asked, wanted: str, reading: Reading) -> bo
     )
 
 
-def _forbidden(setting: Setting, asked: Asked, turn: Turn, reading: Reading) -> _Wrong:
+def _forbidden(setting: Setting, asked: Asked, turn: Turn, reading: Reading) -> dict[Claim, str]:
     claims = list(turn.forbidden)
     for check in turn.checks:
         if isinstance(check, CorrectsClaim):
             one = setting.world.misconceptions[check.misconception]
             claims.append(Claim(subject=one.subject, slot=one.slot, value=one.claimed))
-    found: _Wrong = {}
+    found: dict[Claim, str] = {}
     for claim in claims:
-        key = (claim.subject, claim.slot, claim.value)
         words = f"{claim.subject} {claim.slot} {claim.value}"
         if _states(claim, reading):
-            found[key] = f"forbidden: {words}"
+            found[claim] = f"forbidden: {words}"
         elif reading.affirms and claim.value in asked.values and not _denies(claim, reading):
-            found[key] = f"agrees to what is forbidden: {words}"
+            found[claim] = f"agrees to what is forbidden: {words}"
     return found
 
 

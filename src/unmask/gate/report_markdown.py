@@ -14,7 +14,7 @@ def report_markdown(report: GateReport) -> str:
     """Return a decision as Markdown; texts of the gate file and of names are text, never markup."""
     lines = [f"## Gate: {plain(headline(report))}", ""]
     lines += [f"> **Note:** {plain(warning)}" for warning in report.warnings]
-    lines += ["", *_table(("row", "verdict", "condition", "figure", "", "rests on", "why"), _rows(report)), ""]
+    lines += ["", *table(("row", "verdict", "condition", "figure", "", "rests on", "why"), _rows(report)), ""]
     paired = [
         (plain(result.row.name), plain(paired_text(result.paired)))
         for result in report.rows
@@ -24,12 +24,12 @@ def report_markdown(report: GateReport) -> str:
         lines += [
             "### Against",
             "",
-            *_table(("row", "model less against"), paired),
+            *table(("row", "model less against"), paired),
         ]
         lines.append("")
     lines += ["<details><summary>Reasons and what this is bound to</summary>", ""]
     lines += [f"- **{plain(result.row.name)}**: {plain(result.row.reason)}" for result in report.rows]
-    lines += ["", *_table(("bound to", ""), [(plain(name), plain(value)) for name, value in bound_to(report)])]
+    lines += ["", *table(("bound to", ""), [(plain(name), plain(value)) for name, value in bound_to(report)])]
     return "\n".join([*lines, "", "</details>", ""])
 
 
@@ -53,5 +53,6 @@ def _rows(report: GateReport) -> list[tuple[str, ...]]:
     ]
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table whose cells are Markdown already."""
     return [f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads), *rows)]

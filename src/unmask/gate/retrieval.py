@@ -35,8 +35,7 @@ class TypedRetrieval:
         """Say how it chooses and packs."""
         chosen = self._settings
         budget = "none" if chosen.budget is None else chosen.budget
-        pinned = "linked" if chosen.pin_linked else "speaker"
-        return f"typed {self._form} budget={budget} most_similar={chosen.most_similar} pinned={pinned} carried"
+        return f"typed {self._form} budget={budget} most_similar={chosen.most_similar} pinned={_pinned(chosen)} carried"
 
     @property
     def sees_needed(self) -> bool:
@@ -82,6 +81,12 @@ class TypedRetrieval:
         if language not in self._embedders:
             self._embedders[language] = default_embedder(language).embedder
         return self._embedders[language]
+
+
+def _pinned(settings: Retrieval) -> str:
+    if settings.pin_linked:
+        return "linked" if settings.pin_speaker else "linked only"
+    return "speaker" if settings.pin_speaker else "none"
 
 
 def together(world: World, earlier: Sequence[Context], context: Context) -> Context:

@@ -32,11 +32,13 @@ class Retrieval:
     Attributes:
         budget: most tokens of the facts in a prompt; ``None`` sets no limit.
         most_similar: most facts that are there only because they sound like the question.
-        pin_linked: whether the identity facts of entities that the question names are pinned as the speaker's are.
+        pin_speaker: whether the identity facts and the persona of whoever answers are pinned.
+        pin_linked: whether the identity facts of entities that the question names are pinned.
     """
 
     budget: int | None = 256
     most_similar: int = 3
+    pin_speaker: bool = True
     pin_linked: bool = True
 
 
@@ -116,8 +118,7 @@ class Retriever:
 
     def _wanted(self, ask: Ask, question: Question, walked: Walked, scores: dict[str, float]) -> Iterable[Wanted]:
         """Yield facts in rank order; one may come more than once, and the first reason counts."""
-        pinned = (ask.speaker, *walked.linked) if self._settings.pin_linked else (ask.speaker,)
-        for statement in self._pinned(pinned, ask.speaker):
+        for statement in self._pinned(self._to_pin(ask, walked), ask.speaker):
             yield Wanted(record=statement, reason=Reason.PINNED, score=1.0)
         corrected = self._corrections(ask, question, walked)
         for record in corrected:
@@ -131,6 +132,13 @@ class Retriever:
             near = walked.linked
             for found in self._similar[ask.language].to(ask.question, near, self._settings.most_similar):
                 yield Wanted(record=found.statement, reason=Reason.SIMILAR, score=found.score)
+
+    def _to_pin(self, ask: Ask, walked: Walked) -> Sequence[str]:
+        linked = tuple(entity for entity in walked.linked if entity != ask.speaker)
+        return (
+            *((ask.speaker,) if self._settings.pin_speaker else ()),
+            *(linked if self._settings.pin_linked else ()),
+        )
 
     def _pinned(self, entities: Sequence[str], speaker: str) -> Iterable[Statement]:
         for entity in dict.fromkeys(entities):
