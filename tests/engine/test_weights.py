@@ -2,6 +2,8 @@
 
 import errno
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -205,3 +207,25 @@ def test_packaged_models_can_be_loaded() -> None:
         loaded = load_weights(packaged_weights(name))
         assert loaded.name == name
         assert isinstance(loaded.network.shape, Shape)
+
+
+def test_sizes_are_those_of_the_network() -> None:
+    """They are told without making one."""
+    network = load_weights(packaged_weights("nano")).network
+
+    assert network.shape.weights() == {name: tuple(value.shape) for name, value in network.state_dict().items()}
+
+
+def test_loading_does_not_load_torchs_compiler() -> None:
+    """Which takes longer than all the rest of a start."""
+    code = """
+import os, sys
+from unmask.local.build import build_local_backend
+
+build_local_backend(("nano",))
+sys.stdout.write(str("torch._dynamo" in sys.modules))
+sys.stdout.flush()
+os._exit(0)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "False"

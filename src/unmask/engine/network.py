@@ -30,6 +30,22 @@ class Shape:
         """Width of one attention head."""
         return self.width // self.heads
 
+    def weights(self) -> dict[str, tuple[int, ...]]:
+        """Return the size of each tensor of such a network, which takes no memory and no time."""
+        layer = {
+            "query_scale": (self.heads, 1),
+            "qkv.weight": (3 * self.width, self.width),
+            "out.weight": (self.width, self.width),
+            "up.weight": (self.hidden, self.width),
+            "down.weight": (self.width, self.hidden),
+        }
+        return {
+            "tokens.weight": (self.vocabulary, self.width),
+            "canvas.weight": (max(self.canvas_lengths), self.width),
+            **{f"blocks.{index}.{name}": size for index in range(self.layers) for name, size in layer.items()},
+            "head.weight": (self.vocabulary, self.width),
+        }
+
 
 def rotary_table(length: int, head_width: int) -> tuple[Tensor, Tensor]:
     """Return cosines and sines, each ``[length, head_width / 2]`` (Su et al. 2021, RoPE)."""
