@@ -21,6 +21,7 @@ from unmask.types import Precision, Sampling
 BENCH = Bench(model=small_model(), tokenizer=TOKENIZER, clock=SystemClock())
 
 
+@pytest.mark.slow
 def test_every_arm_gives_the_same_answers() -> None:
     """Reference, lockstep and every engine run the same steps to the same text."""
     work = submissions(mixed_requests(3, 12, "tiny", TOKENIZER), model_info(BENCH.model, BENCH.precision), TOKENIZER)

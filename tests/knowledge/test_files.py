@@ -262,6 +262,7 @@ def test_two_heads_are_one_too_many(tmp_path: Path) -> None:
     assert any("described in world.json already" in fault.message for fault in faults_of(folder))
 
 
+@pytest.mark.slow
 def test_ten_thousand_entities_are_read(tmp_path: Path) -> None:
     """A large world is read whole, and every one of its references leads somewhere."""
     lines = [

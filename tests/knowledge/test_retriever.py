@@ -235,6 +235,7 @@ def test_no_text_breaks_it(text: str) -> None:
     assert retrieve(text).tokens > 0
 
 
+@pytest.mark.slow
 def test_ten_thousand_entities() -> None:
     """In a large world names, chains and particles lead to the right facts."""
     world = large_world()

@@ -235,7 +235,7 @@ def two(store: PolicyStore) -> None:
     promote(store, SECOND)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.floats(0, 1, exclude_max=True))
 def test_killed_anywhere_it_loads_and_goes_on(tmp_path_factory: pytest.TempPathFactory, share: float) -> None:
     """Between any two writes, and within them: acts are whole or did not happen, and repairing removes a torn line."""
@@ -273,7 +273,7 @@ def finish(store: PolicyStore, policy: Policy) -> None:
         store.promote(digest, signed("bob"))
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 # Not the very last deed: a folder that cannot be synced after everything is written undoes nothing.
 @given(st.floats(0, 0.99))
 def test_full_disk_leaves_what_was_there(tmp_path_factory: pytest.TempPathFactory, share: float) -> None:

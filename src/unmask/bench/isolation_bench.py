@@ -48,7 +48,7 @@ class Sizes:
     requests: int
 
 
-FULL = Sizes(rounds=10, seconds=20.0, requests=256)
+FULL = Sizes(rounds=10, seconds=10.0, requests=256)
 QUICK = Sizes(rounds=1, seconds=2.0, requests=24)
 
 
