@@ -65,8 +65,8 @@ class Scripted:
             self.open -= 1
 
     def _timed(self, generation: Generation, request: Request) -> Generation:
-        assert request.budget is not None
-        steps = min(self._steps, request.budget.max_total_steps or self._steps)
+        most = None if request.budget is None else request.budget.max_total_steps
+        steps = min(self._steps, most or self._steps)
         usage = make_usage(steps_used=steps, exit_reason=generation.usage.exit_reason)
         return replace(generation, usage=usage)
 

@@ -81,18 +81,19 @@ class Path:
         return (self.generation is not None and self.generation.finish_reason is FinishReason.STOP) or self.ended
 
 
-def extended(path: Path, generation: Generation, *, max_tokens: int) -> Path:
+def extended(path: Path, generation: Generation, *, max_tokens: int, window: int | None) -> Path:
     """Return a path after a run of `Path.request`.
 
     A run that an exit has stopped ends in a canvas that was filled from its draft. Its trace says what the strategy
     had revealed before that: this stands, and what the exit filled is open again, but for the surest of it. These are
-    as many as an even share of it for each step that the canvas had left, which is what a step of the default strategy
-    reveals; so the step that was spent on looking is not lost.
+    as many as an even share of it for each step that the canvas had left, among the leftmost of the window: what a
+    step of the default strategy reveals. So the step that was spent on looking is not lost.
 
     Args:
         path: as it was before the run.
         generation: traced.
         max_tokens: most tokens of a whole answer.
+        window: of the request's strategy.
     """
     start = path.canvases[-1] if path.is_open else ()
     traced = [list(steps) for _, steps in groupby(generation.trace, key=lambda entry: entry.canvas)]
@@ -117,7 +118,7 @@ def extended(path: Path, generation: Generation, *, max_tokens: int) -> Path:
     if not exited:
         return found
     last = traced[-1]
-    shown = _opened(joined[-1], last, path.steps + sum(map(len, traced[:-1])), output - before)
+    shown = _opened(joined[-1], last, path.steps + sum(map(len, traced[:-1])), output - before, window)
     return replace(found, canvases=(*joined[:-1], shown), taken=path.taken + len(last) if None in shown else 0)
 
 
@@ -166,15 +167,17 @@ def taken_back(path: Path, depth: int) -> Path:
     return Path(canvases=(*path.canvases[:number], kept), steps=path.steps, generation=path.generation)
 
 
-def _opened(canvas: Canvas, steps: Sequence[StepTrace], done: int, output: int) -> Canvas:
+def _opened(canvas: Canvas, steps: Sequence[StepTrace], done: int, output: int, window: int | None) -> Canvas:
     """Open what an exit has filled, but for the surest of what may become output."""
     last = steps[-1]
     filled = [
         place for place, placed in enumerate(canvas) if placed is not None and placed.step == done + len(steps) - 1
     ]
-    within = sorted((place for place in filled if place < output), key=lambda place: (-_sure(canvas, place), place))
+    within = [place for place in filled if place < output]
     share = -(-len(within) // max(1, last.max_steps - last.step))
-    opened = set(filled) - set(within[:share])
+    near = within if window is None else within[: max(window, share)]
+    surest = sorted(near, key=lambda place: (-_sure(canvas, place), place))[:share]
+    opened = set(filled) - set(surest)
     return tuple(None if place in opened else placed for place, placed in enumerate(canvas))
 
 

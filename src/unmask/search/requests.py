@@ -22,8 +22,11 @@ def reseeded(sampling: Sampling, number: int) -> Sampling:
     return replace(sampling, seed=int.from_bytes(digest, "big", signed=True))
 
 
-def drawn(setting: Setting, number: int) -> Request:
+def drawn(setting: Setting, number: int, *, is_warm: bool = True) -> Request:
     """Return generation ``number`` of a search: number 0 as the request itself, others drawn anew.
+
+    All but number 0 are drawn at the plan's temperature, unless the request's own is higher; with ``is_warm`` false at
+    the request's own.
 
     All have the request's messages and tenant, so the prompt's KV is computed once. Exits, budgets to fall back on and
     snapshots are the first's alone: an exit may be what made it fail, and a control run is of the request itself.
@@ -37,9 +40,9 @@ def drawn(setting: Setting, number: int) -> Request:
     )
     if number == 0:
         return request
-    sampling = replace(
-        reseeded(request.sampling, number), temperature=max(request.sampling.temperature, setting.plan.temperature)
-    )
+    sampling = reseeded(request.sampling, number)
+    if is_warm:
+        sampling = replace(sampling, temperature=max(sampling.temperature, setting.plan.temperature))
     return replace(
         request,
         sampling=sampling,
