@@ -39,7 +39,13 @@ class Engine:
     def setting(self, plan: SearchPlan, **changes: Any) -> Setting:  # noqa: ANN401 - any field of the setting
         """Return a search of a request for two or three canvases."""
         (model,) = self.backend.models()
-        fields = {"plan": plan, "request": ASKED, "model": model, "generate": self, "clock": SystemClock()}
+        fields: dict[str, Any] = {
+            "plan": plan,
+            "request": ASKED,
+            "model": model,
+            "generate": self,
+            "clock": SystemClock(),
+        }
         return Setting(**(fields | changes))
 
 

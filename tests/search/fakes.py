@@ -80,5 +80,11 @@ def make_setting(generate: Scripted, **changes: Any) -> Setting:  # noqa: ANN401
     """Return a search for four candidates."""
     of_plan = {name: changes.pop(name) for name in list(changes) if name in SearchPlan.__dataclass_fields__}
     plan = SearchPlan(**({"method": SearchMethod.CANDIDATES} | of_plan))
-    fields = {"plan": plan, "request": REQUEST, "model": make_model(), "generate": generate, "clock": ManualClock()}
+    fields: dict[str, Any] = {
+        "plan": plan,
+        "request": REQUEST,
+        "model": make_model(),
+        "generate": generate,
+        "clock": ManualClock(),
+    }
     return Setting(**(fields | changes))

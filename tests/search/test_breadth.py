@@ -3,6 +3,7 @@
 import asyncio
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -131,4 +132,4 @@ def test_shares_are_whole_and_fair(count: int, values: list[float]) -> None:
     assert sum(shares) == count
     assert all(abs(share - count * weight) < 1 + 1e-9 for share, weight in zip(shares, weights, strict=True))
     ranked = sorted(zip(weights, shares, strict=True))
-    assert all(lower[1] <= upper[1] for lower, upper in zip(ranked, ranked[1:], strict=False) if lower[0] < upper[0])
+    assert all(lower[1] <= upper[1] for lower, upper in pairwise(ranked) if lower[0] < upper[0])

@@ -11,7 +11,7 @@ from unmask.search.candidates import candidates
 from unmask.search.running import Limit
 from unmask.service import ClassTerms
 from unmask.testing.builders import make_generation
-from unmask.testing.exits import make_plan, make_rule
+from unmask.testing.exits import make_plan
 from unmask.testing.manual_clock import ManualClock
 from unmask.testing.waiting import until
 from unmask.types import Outcome, Sampling, Verification
@@ -42,7 +42,7 @@ async def test_a_pass_outranks_votes_and_votes_outrank_confidence() -> None:
 async def test_the_first_is_the_request_and_the_others_are_drawn_anew() -> None:
     """Same messages and tenant, other seeds, warmer; exits and snapshots are the first's alone."""
     request = replace(
-        REQUEST, sampling=Sampling(temperature=0.2, seed=-5), exit=make_plan(make_rule()), snapshots=True, tenant="a"
+        REQUEST, sampling=Sampling(temperature=0.2, seed=-5), exit=make_plan(), snapshots=True, tenant="a"
     )
     generate, spare = Scripted([answer("가")]), ClassTerms(name="spare", weight=0.1)
     await candidates(make_setting(generate, request=request, width=3, spare=spare))

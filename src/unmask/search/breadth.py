@@ -5,12 +5,13 @@ where the text is surest. The score of a path is that of its draft, which its la
 there anyway: a look costs no forward.
 
 By default a look is taken where canvases end, and then nothing is lost: the next canvas of a path starts from masks
-behind the tokens of those before it. With ``every`` = k there is one after k steps of a canvas, too. Then a run must stop
-in the middle of its schedule and another go on with it. A run with ``max_steps`` = k does not do that: the engine gives a
-step ceil(open / steps left) tokens to reveal, so with k steps in all each would reveal N/k times as much as with N, and
-what has been fixed in such a hurry is no state of the N-step run. Neither does a total of k, as a canvas may take the
-lesser of both. So a run has all N − taken steps that its canvas has left, and an exit whose bounds every step meets stops
-it after k: its quotas are those of the whole run. `unmask.search.path.extended` then opens again what the exit has filled.
+behind the tokens of those before it. With ``every`` = k there is one after k steps of a canvas, too. Then a run must
+stop in the middle of its schedule and another go on with it. A run with ``max_steps`` = k does not do that: the engine
+gives a step ceil(open / steps left) tokens to reveal, so with k steps in all each would reveal N/k times as much as
+with N, and what has been fixed in such a hurry is no state of the N-step run. Neither does a total of k, as a canvas
+may take the lesser of both. So a run has all N − taken steps that its canvas has left, and an exit whose bounds every
+step meets stops it after k: its quotas are those of the whole run. `unmask.search.path.extended` then opens again what
+the exit has filled.
 """
 
 import math

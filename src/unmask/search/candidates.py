@@ -42,7 +42,7 @@ def scored(setting: Setting, number: int, generation: Generation) -> Scored:
     """Return a generation as an answer: what it says, and how good that is."""
     confidence = confidence_of(generation)
     if setting.plan.drafts:
-        generation = voted(generation, setting.check, setting.request.stop)
+        generation = voted(generation, setting.check, setting.request.stop, setting.agreement)
     verdict = verdict_of(setting.check, generation.text)
     return Scored(number=number, generation=generation, score=Score(verdict=verdict, confidence=confidence))
 
@@ -55,7 +55,7 @@ async def concluded(runner: Runner, answers: list[Scored]) -> Found:
         answers: at least one.
     """
     plan, desk = runner.setting.plan, runner.setting.desk
-    voting = counted(answers) if plan.votes else answers
+    voting = counted(answers, runner.setting.agreement) if plan.votes else answers
     best, judged, problem = await chosen(voting, desk)
     if problem is not None:
         runner.note(problem)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from unmask.backend import Generation
-from unmask.search.score import said, verdict_of
+from unmask.search.score import Agreement, said, verdict_of
 from unmask.types import DraftCheck, StepTrace, Verification
 
 
@@ -21,7 +21,9 @@ class _Draft:
     weight: float
 
 
-def voted(generation: Generation, check: DraftCheck | None, stop: Sequence[str] = ()) -> Generation:
+def voted(
+    generation: Generation, check: DraftCheck | None, stop: Sequence[str] = (), agreement: Agreement = said
+) -> Generation:
     """Return what the drafts of a traced run say together: the run's own answer, or another of its drafts.
 
     Only drafts that are whole answers vote: those of the last canvas at which the answer would end. One that passes
@@ -32,17 +34,18 @@ def voted(generation: Generation, check: DraftCheck | None, stop: Sequence[str] 
         generation: with its trace; one without is returned as it is.
         check: the request's verifier, if it has one.
         stop: its stop sequences, which drafts have not been cut at.
+        agreement: what of two texts has to be the same.
     """
     drafts = list(_drafts(generation.trace, stop))
     own = _Draft(text=generation.text, tokens=generation.tokens, weight=0.0)
     weights: dict[str, float] = defaultdict(float)
     for draft in drafts:
-        weights[said(draft.text)] += draft.weight
+        weights[agreement(draft.text)] += draft.weight
     passes = {
         text: verdict_of(check, text) is not Verification.FAIL for text in {draft.text for draft in (*drafts, own)}
     }
-    best = max((own, *reversed(drafts)), key=lambda draft: (passes[draft.text], weights[said(draft.text)]))
-    if said(best.text) == said(own.text):
+    best = max((own, *reversed(drafts)), key=lambda draft: (passes[draft.text], weights[agreement(draft.text)]))
+    if agreement(best.text) == agreement(own.text):
         return generation
     return replace(generation, text=best.text, tokens=best.tokens, logprobs=())
 

@@ -14,6 +14,7 @@ from unmask.errors import UnmaskError
 from unmask.search.plan import SearchPlan
 from unmask.search.purse import Purse
 from unmask.search.reward import RewardDesk
+from unmask.search.score import Agreement, said
 from unmask.service import ClassTerms
 from unmask.types import DraftCheck, Outcome, StepBudget
 
@@ -39,6 +40,7 @@ class Setting:
         request: as it would be run without a search.
         generate: runs requests.
         check: the request's verifier, if it has one.
+        agreement: what of two answers has to be the same for them to agree; by default their words.
         desk: asks a reward endpoint, if there is one.
         clock: the deadline's.
         spare: what generations beside the first have of the machine; ``None``: what the request has. A class of low
@@ -54,6 +56,7 @@ class Setting:
     generate: Generate
     clock: Clock
     check: DraftCheck | None = None
+    agreement: Agreement = said
     desk: RewardDesk | None = None
     spare: ClassTerms | None = None
     deadline: float | None = None

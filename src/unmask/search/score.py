@@ -1,12 +1,15 @@
 """What is known of an answer, and which of two is better."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
 from unmask.backend import Generation
 from unmask.types import DraftCheck, Verification
+
+Agreement = Callable[[str], str]
+"""Returns what of a text is compared where answers vote; an empty string agrees with nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,12 +73,12 @@ def said(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def counted(answers: Sequence[Scored]) -> list[Scored]:
+def counted(answers: Sequence[Scored], agreement: Agreement = said) -> list[Scored]:
     """Give every answer the votes of those that say the same.
 
     Answers that fail the verifier vote for nothing but one another. An answer that says nothing has its own vote only.
     """
-    keys = [(answer.score.passes, said(answer.generation.text)) for answer in answers]
+    keys = [(answer.score.passes, agreement(answer.generation.text)) for answer in answers]
     count = Counter(keys)
     return [
         replace(answer, score=replace(answer.score, votes=count[key] if key[1] else 1))
