@@ -103,6 +103,7 @@ def test_the_default_width_is_where_doubling_stops_paying() -> None:
     assert default_width([[Figure(name="", value=0.0)]], (2,)).value == 1
 
 
+@pytest.mark.bench
 def test_a_run_from_end_to_end(tmp_path: Path) -> None:
     """Weights that know nothing win nothing; every arm has a figure and a record an item."""
     shares: list[float] = []

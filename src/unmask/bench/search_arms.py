@@ -30,7 +30,7 @@ class SearchSizes:
 
 
 FULL = SearchSizes(calibrate=200, tune=100, test=300, grid=(8, 16, 24, 32), widths=(2, 4, 8), every=8)
-QUICK = SearchSizes(calibrate=4, tune=2, test=3, grid=(4, 32), widths=(2, 4), every=8)
+QUICK = SearchSizes(calibrate=2, tune=1, test=2, grid=(4, 16), widths=(2,), every=4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
