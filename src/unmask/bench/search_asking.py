@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
-from unmask.backend import Backend, Generation, ModelInfo, Request
+from unmask.backend import Backend, Generation, Request
 from unmask.bench.search_arms import SearchArm
 from unmask.bench.search_items import agreement_of, check_of
 from unmask.clock import Clock
@@ -73,11 +74,22 @@ async def ask_all(
         UnmaskError: the engine failed a run.
     """
     gate = asyncio.Semaphore(AT_ONCE)
+    (model,) = backend.models()
 
     async def ask(item: Item) -> list[Answer]:
         async with gate:
-            memo = Memo(backend)
-            found = [await _answer(memo, backend.models()[0], clock, item, arm) for arm in arms]
+            request = Request(model=model.name, messages=item.messages)
+            # Arms have many texts in common, and reading what a character claims takes longer than a step.
+            setting = Setting(
+                plan=SearchPlan(),
+                request=request,
+                model=model,
+                generate=Memo(backend),
+                clock=clock,
+                check=cache(check_of(item)),
+                agreement=cache(agreement_of(item)),
+            )
+            found = [await _answer(setting, item, arm) for arm in arms]
             done(1)
             return found
 
@@ -85,15 +97,11 @@ async def ask_all(
     return {arm.name: [answers[place] for answers in by_item] for place, arm in enumerate(arms)}
 
 
-async def _answer(memo: Memo, model: ModelInfo, clock: Clock, item: Item, arm: SearchArm) -> Answer:
-    setting = Setting(
+async def _answer(setting: Setting, item: Item, arm: SearchArm) -> Answer:
+    setting = replace(
+        setting,
         plan=arm.plan or SearchPlan(method=SearchMethod.CANDIDATES, width=arm.width),
-        request=Request(model=model.name, messages=item.messages, budget=StepBudget(max_steps=arm.steps)),
-        model=model,
-        generate=memo,
-        clock=clock,
-        check=check_of(item),
-        agreement=agreement_of(item),
+        request=replace(setting.request, budget=StepBudget(max_steps=arm.steps)),
     )
     if arm.plan is None:
         ran = await retries(setting)

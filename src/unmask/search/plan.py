@@ -2,12 +2,17 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import assert_never
 
 from unmask.backend import HIGHEST_TEMPERATURE, Lever, ModelInfo
 from unmask.errors import InvalidRequestError
 
 MOST_WIDTH = 16
 """Steps grow with the width, and what they buy does not."""
+DRAWS = 4
+"""Most draws of one of rollover's canvases, as a multiple of the width: short ones would else go on for long."""
+MOST_LOOKS = 64
+"""Looks at one canvas that are reckoned with where they are taken every few steps."""
 _PATH_LEVERS = (Lever.BUDGET, Lever.DRAFT, Lever.TRACE)
 
 
@@ -78,6 +83,26 @@ class SearchPlan:
     back: int = 4
     breadth: BreadthPlan = BreadthPlan()
     weights: tuple[float, ...] = ()
+
+    def most_runs(self, canvases: int) -> int:
+        """Return the most generations that a search of a request takes.
+
+        Args:
+            canvases: most canvases of its answer.
+        """
+        match self.method:
+            case SearchMethod.NONE:
+                return 1
+            case SearchMethod.CANDIDATES | SearchMethod.DEPTH:
+                return self.width
+            case SearchMethod.BREADTH:
+                # A look every two steps at the very most, and one run that ends what no path has ended.
+                looks = 1 if self.breadth.every is None else MOST_LOOKS
+                return self.width * canvases * looks + 1
+            case SearchMethod.ROLLOVER:
+                return DRAWS * self.width * canvases
+            case _:
+                assert_never(self.method)
 
 
 def check_plan(plan: SearchPlan, model: ModelInfo, *, has_verifier: bool) -> None:

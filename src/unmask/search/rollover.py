@@ -11,6 +11,7 @@ from dataclasses import replace
 from unmask.search.candidates import concluded
 from unmask.search.found import Found
 from unmask.search.path import Path, extended
+from unmask.search.plan import DRAWS
 from unmask.search.requests import capped, drawn
 from unmask.search.running import Runner, Setting
 from unmask.search.score import Score, Scored
@@ -72,7 +73,8 @@ class _Rollover:
         setting, runner = self._setting, self._runner
         draws: list[Path] = []
         fewest = 1
-        while quota >= fewest and not (draws and runner.is_over()):
+        most = DRAWS * setting.plan.width
+        while quota >= fewest and len(draws) < most and not (draws and runner.is_over()):
             spent = runner.purse.spent
             found = await self._draw(path, quota, is_warm=bool(draws))
             quota -= runner.purse.spent - spent

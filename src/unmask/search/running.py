@@ -24,6 +24,19 @@ Generate = Callable[[Request], Awaitable[Generation]]
 """Runs a request to its end, as `unmask.backend.Backend.generate` does; cancelling the call aborts it."""
 
 
+class GenerationEndedError(UnmaskError):
+    """A generation ended without an answer, and there is no other.
+
+    Attributes:
+        generation: as it ended.
+    """
+
+    def __init__(self, generation: Generation) -> None:
+        super().__init__(f"the generation ended {generation.outcome}: {generation.error or 'no reason given'}")
+        self.args = (generation,)
+        self.generation = generation
+
+
 class Limit(StrEnum):
     """What kept a search from going on: its steps, its deadline, or a machine that has no room for more."""
 
@@ -243,8 +256,8 @@ class _Family:
             self._runner.note(f"a generation could not be run: {error}")
             return
         if generation.outcome is not Outcome.COMPLETED:
-            self.error = self.error or UnmaskError(generation.error or f"the generation ended {generation.outcome}")
-            self._runner.note(f"a generation ended {generation.outcome}: {generation.error or 'no reason given'}")
+            self.error = self.error or GenerationEndedError(generation)
+            self._runner.note(str(GenerationEndedError(generation)))
             return
         self._found[index] = generation
         if self._is_enough is not None and self._is_enough(generation):
