@@ -22,7 +22,8 @@ async def test_candidates_are_run_and_paid_for() -> None:
 
     assert response.status_code == 200, response.text
     assert response.json()["choices"][0]["message"]["content"] == "둘"
-    assert response.json()["usage"]["diffusion"]["steps_used"] == 3 * STEPS
+    spent = response.json()["usage"]["diffusion"]
+    assert (spent["steps_used"], spent["steps_search"]) == (3 * STEPS, 2 * STEPS)
     assert len({request.sampling.seed for request in backend.requests}) == 3
 
 

@@ -17,6 +17,7 @@ the exit has filled.
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import assert_never
 
 from unmask.backend import Request
 from unmask.search.candidates import concluded
@@ -118,6 +119,8 @@ class _Breadth:
                 counts = shared_out(width, weights)
             case Children.PRUNE:
                 counts = [min(1, round(width * weight)) for weight in weights]
+            case _:
+                assert_never(plan.breadth.children)
         if not any(counts):
             counts = [1]
         return [path for path, count in zip(paths, counts, strict=False) for _ in range(count)]
