@@ -10,14 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.search.engines import ASKED, engine
+from tests.search.fakes import Scripted, make_setting
 from unmask.backend import Generation, Request
 from unmask.errors import QueueFullError
-from unmask.search.breadth import breadth, shared_out, softmax
+from unmask.search.breadth import _Breadth, breadth, shared_out, softmax
 from unmask.search.path import Path, extended
 from unmask.search.plan import BreadthPlan, Children, SearchMethod, SearchPlan
 from unmask.search.requests import after, capped
 from unmask.search.running import Limit
-from unmask.types import ExitReason, StepBudget
+from unmask.types import ExitReason, FinishReason, StepBudget
 
 LENGTH = 32
 
@@ -72,12 +73,12 @@ async def test_every_step_is_counted_within_the_total(every: int | None, childre
 async def test_with_few_steps_there_are_few_paths_and_still_an_answer(total: int) -> None:
     """One path has at least what the request alone would have."""
     async with engine() as run:
-        alone = await run(capped(ASKED, 4) if total >= 12 else replace(ASKED, budget=StepBudget(max_steps=4)))
         found = await breadth(run.setting(SearchPlan(method=SearchMethod.BREADTH, width=4, max_total_steps=total)))
         assert found.steps <= total
-        assert found.best.generation.tokens
+        best = found.best.generation
+        assert best.tokens
         if total >= 12:
-            assert len(found.best.generation.tokens) <= len(alone.tokens) or found.best.generation.finish_reason
+            assert best.finish_reason is FinishReason.STOP or len(best.tokens) == 24
 
 
 async def test_a_search_that_is_over_runs_the_likeliest_path_to_its_end() -> None:
@@ -121,6 +122,18 @@ async def test_a_path_that_is_lost_is_missed_by_nobody() -> None:
 
         with pytest.raises(QueueFullError):
             await breadth(replace(setting, generate=refuse))
+
+
+def test_the_likeliest_path_comes_first_and_has_most_children() -> None:
+    """What is given up where steps are few is the end of the row, and a prune leaves out who would have no child."""
+    paths = [Path(confidence=value) for value in (-0.5, -0.1, -0.2)]
+    resampled = SearchPlan(method=SearchMethod.BREADTH, width=4)
+    pruned = replace(resampled, breadth=BreadthPlan(children=Children.PRUNE))
+    children = [
+        [child.confidence for child in _Breadth(make_setting(Scripted([]), plan=plan))._children(list(paths))]
+        for plan in (resampled, pruned)
+    ]
+    assert children == [[-0.1, -0.1, -0.1, -0.2], [-0.1, -0.2]]
 
 
 @given(st.integers(1, 16), st.lists(st.floats(-30, 0), min_size=1, max_size=16))

@@ -1,5 +1,7 @@
 """Steps back: what is taken back, what stands, and when it is enough."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.search.engines import ASKED, engine
@@ -8,7 +10,7 @@ from unmask.search.depth import depth
 from unmask.search.path import Path, Placed, extended, taken_back
 from unmask.search.plan import SearchMethod, SearchPlan
 from unmask.testing.builders import make_generation
-from unmask.types import Verification
+from unmask.types import Sampling, Verification
 
 PLAN = SearchPlan(method=SearchMethod.DEPTH, width=4, back=1, threshold=-0.001)
 
@@ -32,6 +34,26 @@ async def test_what_earlier_steps_have_fixed_stands() -> None:
             assert all(generation.tokens[place] == token for place, token in kept if place < len(generation.tokens))
         assert found.steps == sum(generation.usage.steps_used for _, generation in run.ran)
         assert found.best.score.confidence == max(one.score.confidence or 0.0 for one in found.answers)
+
+
+async def test_every_step_back_is_from_the_best_answer_seen() -> None:
+    """Twice as far each time that nothing better comes of it."""
+    async with engine() as run:
+        # A warm first draw leaves something to be better than.
+        warm = replace(ASKED, sampling=Sampling(temperature=1.0, seed=3))
+        setting = run.setting(replace(PLAN, width=12), request=warm)
+        await depth(setting)
+
+        best, back, fates = Path(), 1, []
+        for number, (request, generation) in enumerate(run.ran):
+            start = Path() if number == 0 else taken_back(best, back)
+            assert request.draft == start.request(ASKED).draft
+            found = extended(start, generation, max_tokens=setting.max_tokens, window=5)
+            is_better = number == 0 or found.confidence > best.confidence
+            fates.append(is_better)
+            best, back = (found, 1) if is_better else (best, 2 * back)
+        # Something better has come of a step back that was not the last, and nothing better of another.
+        assert set(fates[1:-1]) == {True, False}
 
 
 async def test_an_answer_that_is_good_enough_is_the_last() -> None:

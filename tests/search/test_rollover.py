@@ -26,7 +26,8 @@ async def test_a_canvas_that_is_accepted_rolls_its_steps_on() -> None:
         found = await rollover(run.setting(replace(PLAN, threshold=-100.0)))
         *earlier, last = draws(run.ran)  # type: ignore[arg-type]
         assert earlier == [1] * len(earlier)
-        assert last >= 3
+        # Three draws are the last canvas's own, and more have rolled up.
+        assert last > 3
         assert len(found.answers) == last
         assert found.steps == sum(generation.usage.steps_used for _, generation in run.ran) <= 36
 
