@@ -183,6 +183,18 @@ async def test_a_call_is_booked_to_whom_it_is_of() -> None:
     assert reservation.steps >= sum(one.steps for one in settlement.attempts)
 
 
+async def test_a_search_is_booked_apart_from_its_answer() -> None:
+    """One generation is the answer, the others are search; all of them were reserved."""
+    ledger = MemoryLedger()
+    await post(site(ledger), diffusion={"search": "candidates", "width": 3})
+
+    (settlement,) = ledger.settlements.values()
+    booked = [(one.purpose, one.steps) for one in settlement.attempts]
+    assert booked == [(Purpose.ANSWER, 4), (Purpose.SEARCH, 4), (Purpose.SEARCH, 4)]
+    (reservation,) = ledger.reservations.values()
+    assert reservation.steps >= sum(one.steps for one in settlement.attempts)
+
+
 async def test_streamed_requests_with_usage_have_names_of_their_own() -> None:
     """Whatever clients call them: none takes the place of another."""
     ledger = MemoryLedger()

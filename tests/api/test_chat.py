@@ -66,6 +66,7 @@ async def test_answer_is_a_chat_completion() -> None:
                 "reexpansions": 0,
                 "steps_reexpansion": 0,
                 "steps_verify": 0,
+                "steps_search": 0,
                 "cap_applied": None,
                 "bucket": None,
                 "policy": "fixed",

@@ -139,6 +139,8 @@ TRUE: tuple[dict[str, Any], ...] = (
         }
     },
     {"diffusion": {"verify": None, "max_reexpansions": 2, "stream": "verified"}, "stream": True},
+    {"diffusion": {"search": "candidates", "width": 16}, "stream": True},
+    {"diffusion": {"search": "none", "width": None}},
 )
 FALSE: tuple[dict[str, Any], ...] = (
     {"n": 0},
@@ -170,6 +172,9 @@ FALSE: tuple[dict[str, Any], ...] = (
     {"diffusion": {"verify": [{"kind": "constraint", "max_items": -1}]}},
     {"diffusion": {"verify": [{"kind": "self_consistency", "samples": 9}]}},
     {"diffusion": {"max_reexpansions": 17}},
+    {"diffusion": {"search": "best"}},
+    {"diffusion": {"search": "breadth", "width": 0}},
+    {"diffusion": {"search": "breadth", "width": 1000}},
     {"vllm_xargs": {"diffusion_canvas_length": 12}},
     {"stream_options": {"include_usage": True}},
     {"stream": False, "stream_options": {}},

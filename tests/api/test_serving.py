@@ -101,6 +101,7 @@ async def test_several_choices_say_what_each_cost() -> None:
         "reexpansions": 0,
         "steps_reexpansion": 0,
         "steps_verify": 0,
+        "steps_search": 0,
         "cap_applied": None,
         "bucket": None,
         "task": "default",

@@ -100,6 +100,12 @@ def asks_for_nothing(body: Body) -> bool:
     )
 
 
+def searches_in_vain(body: Body) -> bool:
+    """Tell whether a search has nothing to judge by, or its text would be sent before it is taken."""
+    is_judged = value_of(body, "diffusion.search") in {"depth", "rollover"}
+    return is_judged or value_of(body, "diffusion.stream") in {"committed", "snapshots"}
+
+
 STEPS = differing("diffusion.max_steps", "num_denoising_steps", "vllm_xargs.diffusion_max_steps")
 BROKEN: Mapping[str, Callable[[Body], bool]] = MappingProxyType(
     {
@@ -113,6 +119,8 @@ BROKEN: Mapping[str, Callable[[Body], bool]] = MappingProxyType(
             "diffusion.canvas_length", "vllm_xargs.diffusion_canvas_length"
         ),
         "response_format.json_schema.schema": has_no_schema,
+        "diffusion.search": searches_in_vain,
+        "diffusion.width": lambda body: value_of(body, "diffusion.search") in {None, "none"},
         "diffusion.max_reexpansions": lambda body: bool(value_of(body, "diffusion.max_reexpansions")),
         "diffusion.verify[]": asks_for_nothing,
         "diffusion.verify[].agree": some_entry(lambda entry: (entry.get("agree") or 0) > (entry.get("samples") or 2)),

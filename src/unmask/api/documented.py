@@ -77,6 +77,7 @@ class ChoiceDiffusion(BaseModel):
     reexpansions: int
     steps_reexpansion: int
     steps_verify: int
+    steps_search: int
     cap_applied: Cap | None
     bucket: Bucket | None
     task: str
@@ -176,6 +177,7 @@ class DiffusionUsage(BaseModel):
     reexpansions: int = Field(description="Further attempts after a failed verification.")
     steps_reexpansion: int = Field(description="Denoise steps of these; part of `steps_used`.")
     steps_verify: int = Field(description="Denoise steps of samples that answers were compared with; part of it too.")
+    steps_search: int = Field(description="Denoise steps that a search took beside the answer's; part of it too.")
     cap_applied: Cap | Literal["mixed"] | None = Field(description="The limit that an answer met, if it met one.")
     bucket: Bucket | None = Field(description="The budget tier, where choices share one.")
     policy: str = Field(description="Short digest of the policy, or `fixed`.")

@@ -61,9 +61,7 @@ COMPLETION: Refusals = MappingProxyType({**_SHARED, "suffix": ("",)})
 DIFFUSION: Refusals = MappingProxyType(
     {
         "criticality": (),
-        "search": ("none",),
         "segment_weights": (),
-        "width": (1,),
     }
 )
 """Fields of ``diffusion``."""

@@ -21,6 +21,7 @@ from unmask.api.schema import (
 from unmask.api.seeds import LARGEST_SEED, LEAST_SEED
 from unmask.api.verify_rules import VERIFY_RULES
 from unmask.backend import HIGHEST_TEMPERATURE, MOST_ALTERNATIVES, MOST_STOPS
+from unmask.search.plan import MOST_WIDTH, SearchMethod
 from unmask.types import NAMED_STRATEGIES
 
 _WHOLE = "Send a whole number, without quotes or a fraction."
@@ -67,6 +68,8 @@ _SHARED: Mapping[str, Rule] = {
     "diffusion.service_class": Rule("the name of a service class", "Leave it out, or ask /v1/models for the names."),
     "diffusion.early_exit": _TRUTH,
     "diffusion.max_reexpansions": Rule(f"a whole number from 0 to {MOST_REEXPANSIONS}", _WHOLE),
+    "diffusion.search": Rule(", ".join(SearchMethod), "Leave it out for none."),
+    "diffusion.width": Rule(f"a whole number from 1 to {MOST_WIDTH}", "1 runs the request once."),
     "diffusion.stream": Rule("committed, snapshots or verified, with stream: true", "Leave it out for the default."),
     **VERIFY_RULES,
     "num_denoising_steps": _STEPS,

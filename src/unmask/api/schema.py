@@ -17,6 +17,7 @@ from unmask.api.seeds import LARGEST_SEED, LEAST_SEED
 from unmask.api.strict import STRICT, Strict, described, where
 from unmask.api.verify_schema import Verifiers
 from unmask.backend import HIGHEST_TEMPERATURE, MOST_STOPS
+from unmask.search.plan import MOST_WIDTH, SearchMethod
 from unmask.types import NAMED_STRATEGIES, StrategyName
 
 TEXT_TAG = "<text>"
@@ -183,11 +184,20 @@ class DiffusionOptions(Strict):
         description="Most further attempts after a failed verification, up to those of the service class, which are "
         "the default. Without an approved policy there are none.",
     )
+    search: Annotated[SearchMethod, Field(strict=False)] | None = Field(
+        default=None,
+        description="How steps beyond one answer's are spent on a better one. By default `none`.",
+    )
+    width: Annotated[int, Field(ge=1, le=MOST_WIDTH), WHOLE] | None = Field(
+        default=None,
+        description="How wide the search is: candidates, paths, runs, or draws of a canvas. It may take so many times "
+        "the steps of one answer, up to `max_total_steps`. By default 4.",
+    )
     stream: Literal["committed", "snapshots", "verified"] | None = Field(
         default=None,
         description="What a stream holds, with `stream` only: each canvas when it is finished; the draft after every "
-        "step as well; or the text once it is accepted, which is the default where there may be further attempts. The "
-        "first two switch those off.",
+        "step as well; or the text once it is accepted, which is the default where there may be further attempts or "
+        "there is a search. The first two switch further attempts off, and go with no search.",
     )
 
 

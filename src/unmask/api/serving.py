@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +19,7 @@ from unmask.backend import Backend, CommitEvent, DoneEvent, Generation, Request
 from unmask.control.account import Account
 from unmask.control.admitted import Admitted
 from unmask.control.answered import Answered
-from unmask.control.attempt import AttemptReason
+from unmask.control.attempt import Attempt, AttemptReason
 from unmask.control.controller import Controller
 from unmask.control.errors import CapReachedError
 from unmask.errors import UnmaskError
@@ -27,7 +27,7 @@ from unmask.types import Outcome
 
 _LOG = logging.getLogger(__name__)
 _Tasks = tuple[asyncio.Future[Answered], ...]
-_Settle = Callable[[Generation], Coroutine[Any, Any, Answered]]
+_Settle = Callable[..., Coroutine[Any, Any, Answered]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +141,8 @@ class Serving:
 
     async def _whole(self, index: int, admitted: Admitted) -> Answered:
         with self._settling(index, admitted) as settle:
-            return await settle(await self._generated(index, admitted.opening, AttemptReason.FIRST))
+            begun = await self.control.begin(admitted, partial(self._generated, index))
+            return await settle(begun.first, begun.beside)
 
     async def _streamed(self, index: int, admitted: Admitted, buffer: EventBuffer) -> Answered:
         if self.call.delivery is Delivery.VERIFIED:
@@ -188,10 +189,10 @@ class Serving:
         """Yield what makes an answer of a request's first attempt; a request that has none by then is abandoned."""
         settled = False
 
-        async def settle(first: Generation) -> Answered:
+        async def settle(first: Generation, beside: Sequence[Attempt] = ()) -> Answered:
             nonlocal settled
             generate = partial(self._generated, index)
-            answered = await self.control.conclude(admitted, self._completed(first), generate)
+            answered = await self.control.conclude(admitted, self._completed(first), generate, beside=beside)
             settled = True
             self.account.decided(index, answered)
             self.control.settle(admitted, answered, self.request_id)

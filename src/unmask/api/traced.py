@@ -20,6 +20,7 @@ SPENT = {
     "steps_used": "unmask.steps.used",
     "steps_reexpansion": "unmask.steps.reexpansion",
     "steps_verify": "unmask.steps.verify",
+    "steps_search": "unmask.steps.search",
     "reexpansions": "unmask.reexpansions",
     "canvases": "unmask.canvases",
     "exit_reason": "unmask.exit_reason",

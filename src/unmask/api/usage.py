@@ -86,6 +86,7 @@ def _attempts(decided: Sequence[Answered]) -> dict[str, object]:
         "reexpansions": sum(one.reexpansions for one in decided),
         "steps_reexpansion": sum(one.steps_reexpansion for one in decided),
         "steps_verify": sum(one.steps_verify for one in decided),
+        "steps_search": sum(one.steps_search for one in decided),
         "cap_applied": caps.pop() if len(caps) == 1 else MIXED,
     }
 

@@ -26,6 +26,7 @@ from unmask.bench.pictures import check_pictures, save_picture
 from unmask.bench.policy_bench import Basis, run_policy_bench
 from unmask.bench.policy_under_test import NoPolicyError, open_policy
 from unmask.bench.report import BenchReport, record_lines, to_json
+from unmask.bench.search_bench import run_search_bench
 from unmask.bench.table import print_report
 from unmask.clock import SystemClock
 from unmask.config.file import find_file
@@ -229,4 +230,5 @@ BENCHES: dict[str, Maker] = {
     "ledger": _plain(run_ledger_bench),
     "gateway": _plain(run_gateway_bench),
     "gate": _gate,
+    "search": _plain(run_search_bench),
 }

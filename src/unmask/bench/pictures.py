@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from unmask.bench.gate_stages import Stage
 from unmask.bench.report import BenchReport, Figure
+from unmask.bench.search_picture import draw_searches
 from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ def save_picture(report: BenchReport, path: Path) -> None:
     mpl.use("Agg")
     from matplotlib import pyplot as plt  # noqa: PLC0415 - an extra
 
-    figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
+    rows = 2 if report.name == "search" else 1
+    figure, grid = plt.subplots(rows, 2, figsize=(11, 4.2 * rows), layout="constrained", squeeze=False)
+    axes = grid.ravel()
     if report.name == "engine":
         _draw_throughput(axes[0], report.figures)
         _draw_shares(axes[1], report.figures)
@@ -47,6 +50,8 @@ def save_picture(report: BenchReport, path: Path) -> None:
     elif report.name == "gate":
         _draw_stages(axes[0], report.figures)
         _draw_load(axes[1], report.figures)
+    elif report.name == "search":
+        draw_searches(axes, report.figures, COLOURS)
     elif report.name == "gateway":
         _draw_bars(axes[0], report.figures, "latency_p50_ms")
         _draw_bars(axes[1], report.figures, "requests_per_s")

@@ -17,7 +17,7 @@ from unmask.cli.world_parser import add_world_commands
 from unmask.types import Precision
 
 TRAINABLE = ("tiny", "nano")
-BENCHES = ("engine", "model", "isolation", "batching", "policy", "ledger", "gateway", "gate", "all")
+BENCHES = ("engine", "model", "isolation", "batching", "policy", "ledger", "gateway", "gate", "search", "all")
 VERDICTS = ("pass", "fail")
 SPLITS = ("tune", "calibrate", "test")
 

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from unmask.backend import Generation, Request
 from unmask.clock import Clock
@@ -106,7 +105,13 @@ class Account:
         """Return a generation's request, of which it is known here what it took if its caller goes away."""
         if self._ledger is None:
             return request
-        return replace(request, left=partial(self.ran, index, request, reason))
+
+        def left(generation: Generation) -> None:
+            self.ran(index, request, reason, generation)
+            if request.left is not None:
+                request.left(generation)
+
+        return replace(request, left=left)
 
     def ran(self, index: int, request: Request, reason: AttemptReason, generation: Generation) -> None:
         """Take note of a generation for a choice that has ended."""

@@ -6,6 +6,7 @@ from unmask.backend import Lever, ModelInfo, Request
 from unmask.control.budget import Assignment
 from unmask.control.check import AnswerCheck
 from unmask.control.expansion import Expansion
+from unmask.search.plan import SearchPlan
 from unmask.tasks.consistency import SelfConsistency
 
 
@@ -18,6 +19,7 @@ class Admitted:
         check: judges its answers, if anybody can.
         consistency: how samples are compared with its answer, where that is asked for.
         expansion: the limits of further attempts; ``None`` where there are none.
+        search: how its first attempt is searched for, where it is.
         max_total_steps: most steps of all generations for it together; ``None`` where each has its own cap.
     """
 
@@ -27,6 +29,7 @@ class Admitted:
     check: AnswerCheck | None = None
     consistency: SelfConsistency | None = None
     expansion: Expansion | None = None
+    search: SearchPlan | None = None
     max_total_steps: int | None = None
 
     @property

@@ -55,6 +55,11 @@ class Answered:
         """Denoise steps of samples that answers were compared with."""
         return steps_of(attempt for attempt in self.attempts if attempt.reason is AttemptReason.CONSISTENCY)
 
+    @property
+    def steps_search(self) -> int:
+        """Denoise steps of what a search has run beside its answer."""
+        return steps_of(attempt for attempt in self.attempts if attempt.reason is AttemptReason.SEARCH)
+
 
 def answered(attempts: Iterable[Attempt], cap: Cap | None = None) -> Answered:
     """Return the best of attempts, and the limit that it met if ``cap`` names none."""

@@ -14,13 +14,15 @@ class AttemptReason(StrEnum):
     """Why a generation was made.
 
     ``first``: every request has one. ``reopen``: a further attempt that keeps what was not at fault. ``again``: a
-    further attempt from masks. ``consistency``: a sample that the answer is compared with.
+    further attempt from masks. ``consistency``: a sample that the answer is compared with. ``search``: what a search
+    has run beside the answer that it takes.
     """
 
     FIRST = "first"
     REOPEN = "reopen"
     AGAIN = "again"
     CONSISTENCY = "consistency"
+    SEARCH = "search"
 
     @property
     def is_further(self) -> bool:
@@ -49,8 +51,9 @@ class Attempt:
 
     @property
     def is_answer(self) -> bool:
-        """Whether its text may be the answer: it completed, and is no sample."""
-        return self.reason is not AttemptReason.CONSISTENCY and self.generation.outcome is Outcome.COMPLETED
+        """Whether its text may be the answer: it completed, is no sample, and no search has left it behind."""
+        is_beside = self.reason in {AttemptReason.CONSISTENCY, AttemptReason.SEARCH}
+        return not is_beside and self.generation.outcome is Outcome.COMPLETED
 
     @property
     def confidence(self) -> float:

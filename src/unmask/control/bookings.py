@@ -23,6 +23,7 @@ _PURPOSES = {
     AttemptReason.REOPEN: Purpose.RE_EXPANSION,
     AttemptReason.AGAIN: Purpose.RE_EXPANSION,
     AttemptReason.CONSISTENCY: Purpose.VERIFICATION,
+    AttemptReason.SEARCH: Purpose.SEARCH,
 }
 
 
@@ -55,8 +56,9 @@ def attempts_of(admitted: Admitted, made: Iterable[Attempt]) -> Iterator[settlem
     for attempt in made:
         timing = attempt.generation.timing
         # A further attempt keeps the arrival of the first: it waits from when the one before it had ended.
-        waits_from = timing.arrived if attempt.reason is AttemptReason.FIRST else max(timing.arrived, answered)
-        if attempt.reason is not AttemptReason.CONSISTENCY:
+        is_first = attempt.reason in {AttemptReason.FIRST, AttemptReason.SEARCH}
+        waits_from = timing.arrived if is_first else max(timing.arrived, answered)
+        if attempt.reason not in {AttemptReason.CONSISTENCY, AttemptReason.SEARCH}:
             answered = timing.finished
         yield _attempt(admitted, attempt, queue_s=max(0.0, timing.started - waits_from))
 

@@ -1,13 +1,15 @@
 """Decides what each request is given before a backend has it, and keeps what is to be learnt once it has ended."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from unmask.backend import Generation, ModelInfo, Request
+from unmask.clock import Clock, SystemClock
 from unmask.control.admitted import Admitted
 from unmask.control.answered import Answered
 from unmask.control.asked import TASK, Asked
+from unmask.control.attempt import Attempt
 from unmask.control.book import Kept
 from unmask.control.budget import assign
 from unmask.control.check import make_check
@@ -18,11 +20,13 @@ from unmask.control.expansion import expansion_of, total_cap
 from unmask.control.parts import ControlParts
 from unmask.control.records import ControlRecord
 from unmask.control.reexpand import Generate, conclude
+from unmask.control.searching import Begun, begin
 from unmask.control.sources import FIXED_POLICY, ActivePolicy, Classified, Estimate
 from unmask.control.tiers import served_tier, settle_class, usable_classes
 from unmask.errors import InvalidRequestError
 from unmask.metrics.control import ControlEnd, ControlInstruments, ControlVerdict
 from unmask.policy.policy import DEFAULT_TASK, Policy
+from unmask.search.plan import check_plan
 from unmask.tasks.consistency import SelfConsistency
 from unmask.tasks.criteria import load_criteria
 from unmask.tasks.formats import AnswerFormat
@@ -40,6 +44,7 @@ class Controller:
         now: seconds since 1970, for records.
         new_id: names records.
         tiers: service classes by the tier of the OpenAI API that means them.
+        clock: of deadlines; by default the machine's.
     """
 
     def __init__(
@@ -50,12 +55,14 @@ class Controller:
         now: Callable[[], float],
         new_id: Callable[[], str],
         tiers: Mapping[str, str] | None = None,
+        clock: Clock | None = None,
     ) -> None:
         self._parts = parts
         self._instruments = instruments
         self._now = now
         self._new_id = new_id
         self._tiers = tiers or {}
+        self._clock = clock or SystemClock()
         self._tasks = all_tasks()
         self._criteria = load_criteria()
 
@@ -96,6 +103,12 @@ class Controller:
         if book is not None and given.rule is not None and given.policy is not None:
             given = draw_control(given, book.seen(given.policy, task), self._parts.draw())
         check = make_check(request.messages, self._tasks.get(task), answer_format, verifiers)
+        total = total_cap(request, given.service_class)
+        search = None
+        if asked.search is not None and not given.is_control:
+            # A control run is of the request itself.
+            search = replace(asked.search, max_total_steps=total)
+            check_plan(search, model, has_verifier=check is not None)
         expansion = expansion_of(active, given.service_class, request, asked, model, self._criteria.get(task, ()))
         changed = replace(
             request,
@@ -116,7 +129,8 @@ class Controller:
             check=check,
             consistency=consistency,
             expansion=None if check is None and consistency is None else expansion,
-            max_total_steps=total_cap(request, given.service_class),
+            search=search,
+            max_total_steps=total,
         )
 
     def served_tier(self, asked: Asked, admitted: Admitted) -> str | None:
@@ -126,9 +140,15 @@ class Controller:
         default = None if active is None else next(iter(usable_classes(active, asked.allowed_classes)), None)
         return served_tier(asked.service_tier, served.name if served else None, default, self._tiers)
 
-    async def conclude(self, admitted: Admitted, first: Generation, generate: Generate) -> Answered:
+    async def begin(self, admitted: Admitted, generate: Generate) -> Begun:
+        """Make the first attempt of a request, by its search if it has one."""
+        return await begin(admitted, generate, self._clock)
+
+    async def conclude(
+        self, admitted: Admitted, first: Generation, generate: Generate, *, beside: Sequence[Attempt] = ()
+    ) -> Answered:
         """Return the answer to a request whose first attempt has ended; see `unmask.control.reexpand`."""
-        found = await conclude(admitted, first, generate)
+        found = await conclude(admitted, first, generate, beside=beside)
         self._instruments.answered(admitted.model.name, found.reexpansions)
         for attempt in found.attempts[1:]:
             self._instruments.attempted(admitted.model.name, attempt.reason, attempt.steps)

@@ -23,7 +23,9 @@ Generate = Callable[[GenerateRequest, AttemptReason], Awaitable[Generation]]
 _LOG = logging.getLogger(__name__)
 
 
-async def conclude(admitted: Admitted, first: Generation, generate: Generate) -> Answered:
+async def conclude(
+    admitted: Admitted, first: Generation, generate: Generate, *, beside: Sequence[Attempt] = ()
+) -> Answered:
     """Return the answer to a request whose first attempt has ended.
 
     An attempt that fails its verifiers is followed by another one, each with a larger budget, until one passes or a
@@ -34,10 +36,11 @@ async def conclude(admitted: Admitted, first: Generation, generate: Generate) ->
         admitted: the request.
         first: its first attempt; one that has not completed is returned as it is.
         generate: runs further attempts.
+        beside: what a search has run beside the first.
     """
     if first.outcome is not Outcome.COMPLETED:
         return unanswered(first)
-    return await _Story(admitted=admitted, generate=generate).told(first)
+    return await _Story(admitted=admitted, generate=generate).told(first, beside)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,8 +51,12 @@ class _Story:
     generate: Generate
     attempts: list[Attempt] = field(default_factory=list)
 
-    async def told(self, first: Generation) -> Answered:
-        await self._judge(Attempt(reason=AttemptReason.FIRST, generation=first, budget=self.admitted.request.budget))
+    async def told(self, first: Generation, beside: Sequence[Attempt]) -> Answered:
+        attempt = Attempt(reason=AttemptReason.FIRST, generation=first, budget=self.admitted.request.budget)
+        # Samples may take only what a search has left.
+        self.attempts += beside
+        await self._judge(attempt)
+        self.attempts.sort(key=lambda one: one.reason is not AttemptReason.FIRST)
         return answered(self.attempts, await self._expand())
 
     async def _expand(self) -> Cap | None:

@@ -37,7 +37,7 @@ def worst_of(admitted: Admitted) -> Worst:
     return Worst(
         steps=steps,
         token_steps=steps * width_of(admitted),
-        prefill_tokens=attempts * _generations(admitted) * prefill,
+        prefill_tokens=(attempts * _generations(admitted) + _searched(admitted)) * prefill,
     )
 
 
@@ -56,6 +56,8 @@ def most_steps(admitted: Admitted) -> int:
             steps = expansion.grown(steps)
         of_one = canvases * (1 if request.mode is Mode.AUTOREGRESSIVE else steps)
         total += _generations(admitted) * of_one
+        if not attempt and admitted.search is not None:
+            total += (admitted.search.width - 1) * of_one
     return total if admitted.max_total_steps is None else min(total, admitted.max_total_steps)
 
 
@@ -70,6 +72,11 @@ def width_of(admitted: Admitted) -> int:
 def _canvases(admitted: Admitted) -> int:
     """Return the most canvases of a generation; token by token, each token is one."""
     return -(-(admitted.request.max_tokens or admitted.model.default_max_tokens) // width_of(admitted))
+
+
+def _searched(admitted: Admitted) -> int:
+    """Return the most generations that a search runs beside the first attempt."""
+    return 0 if admitted.search is None else admitted.search.most_runs(_canvases(admitted)) - 1
 
 
 def _generations(admitted: Admitted) -> int:

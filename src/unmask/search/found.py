@@ -1,0 +1,28 @@
+"""What a search comes to."""
+
+from dataclasses import dataclass
+
+from unmask.backend import Generation
+from unmask.search.running import Limit
+from unmask.search.score import Scored
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The answer of a search and all that it took.
+
+    Attributes:
+        best: the best answer seen.
+        answers: all whole answers, in the order they were begun, with their scores.
+        generations: everything that ran, parts of answers and aborted ones included: what a ledger books.
+        steps: denoise steps of all of these, and the most that those may have taken of which nobody knows.
+        limit: what kept the search from going on, if anything did.
+        notes: what went wrong without ending the search, and what was left out.
+    """
+
+    best: Scored
+    answers: tuple[Scored, ...]
+    generations: tuple[Generation, ...]
+    steps: int
+    limit: Limit | None = None
+    notes: tuple[str, ...] = ()

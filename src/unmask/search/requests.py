@@ -1,0 +1,71 @@
+"""The requests that a search makes of one request."""
+
+from dataclasses import replace
+from hashlib import blake2b
+
+from unmask.backend import Lever, Request
+from unmask.search.running import Setting
+from unmask.types import ExitCondition, ExitPlan, ExitRule, ProgressSignal, Sampling, StepBudget
+
+SEED_BYTES = 8
+
+
+def reseeded(sampling: Sampling, number: int) -> Sampling:
+    """Return how tokens are drawn in generation ``number`` of a search; that of number 0 is the request's own.
+
+    The seed is the first 8 bytes of BLAKE2b over seed and number: the same request is searched the same way.
+    """
+    if number == 0:
+        return sampling
+    parts = (part.to_bytes(SEED_BYTES, "big", signed=True) for part in (sampling.seed, number))
+    digest = blake2b(b"".join(parts), digest_size=SEED_BYTES, person=b"unmask-search").digest()
+    return replace(sampling, seed=int.from_bytes(digest, "big", signed=True))
+
+
+def drawn(setting: Setting, number: int, *, is_warm: bool = True) -> Request:
+    """Return generation ``number`` of a search: number 0 as the request itself, others drawn anew.
+
+    All but number 0 are drawn at the plan's temperature, unless the request's own is higher; with ``is_warm`` false at
+    the request's own.
+
+    All have the request's messages and tenant, so the prompt's KV is computed once. Exits, budgets to fall back on and
+    snapshots are the first's alone: an exit may be what made it fail, and a control run is of the request itself.
+    """
+    request, levers = setting.request, setting.model.levers
+    logprobs = request.top_logprobs
+    if logprobs is None and Lever.LOGPROBS in levers:
+        logprobs = 0
+    request = replace(
+        request, top_logprobs=logprobs, trace=request.trace or (setting.plan.drafts and Lever.TRACE in levers)
+    )
+    if number == 0:
+        return request
+    sampling = reseeded(request.sampling, number)
+    if is_warm:
+        sampling = replace(sampling, temperature=max(sampling.temperature, setting.plan.temperature))
+    return replace(
+        request,
+        sampling=sampling,
+        smaller=(),
+        exit=None,
+        check=None,
+        snapshots=False,
+        terms=setting.spare or request.terms,
+    )
+
+
+def after(steps: int) -> ExitPlan:
+    """Return the exit that stops a canvas after so many steps, 2 or more, whatever its signals.
+
+    A rule looks at two kinds of signals at least; these bounds are met by every value they can have.
+    """
+    conditions = (
+        ExitCondition(signal=ProgressSignal.FLIPS, bound=1.0),
+        ExitCondition(signal=ProgressSignal.CONFIDENCE_MIN, bound=0.0),
+    )
+    return ExitPlan(rule=ExitRule(conditions=conditions, min_steps=steps))
+
+
+def capped(request: Request, max_steps: int) -> Request:
+    """Return a request with another cap on the steps of a canvas; that of the whole is the search's."""
+    return replace(request, budget=StepBudget(max_steps=max_steps))

@@ -1,0 +1,120 @@
+"""Steps back: what is taken back, what stands, and when it is enough."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.search.engines import ASKED, engine
+from unmask.backend import Request
+from unmask.search.depth import depth
+from unmask.search.path import Path, Placed, extended, taken_back
+from unmask.search.plan import SearchMethod, SearchPlan
+from unmask.testing.builders import make_generation
+from unmask.types import Sampling, Verification
+
+PLAN = SearchPlan(method=SearchMethod.DEPTH, width=4, back=1, threshold=-0.001)
+
+
+def stands(request: Request) -> list[tuple[int, int]]:
+    """Return the positions that a request's draft holds, over all canvases, with their tokens."""
+    assert request.draft is not None
+    held = [*request.draft.before, *request.draft.tokens]
+    return [(place, token) for place, token in enumerate(held) if token is not None]
+
+
+async def test_what_earlier_steps_have_fixed_stands() -> None:
+    """Every further run keeps the tokens of its draft, and is begun from the best answer seen."""
+    async with engine() as run:
+        found = await depth(run.setting(PLAN))
+
+        assert len(run.ran) == 4
+        for request, generation in run.ran[1:]:
+            kept = stands(request)
+            assert len(kept) < len(generation.tokens) or len(generation.tokens) < 24
+            assert all(generation.tokens[place] == token for place, token in kept if place < len(generation.tokens))
+        assert found.steps == sum(generation.usage.steps_used for _, generation in run.ran)
+        assert found.best.score.confidence == max(one.score.confidence or 0.0 for one in found.answers)
+
+
+async def test_every_step_back_is_from_the_best_answer_seen() -> None:
+    """Twice as far each time that nothing better comes of it."""
+    async with engine() as run:
+        # A warm first draw leaves something to be better than.
+        warm = replace(ASKED, sampling=Sampling(temperature=1.0, seed=3))
+        setting = run.setting(replace(PLAN, width=12), request=warm)
+        await depth(setting)
+
+        best, back, fates = Path(), 1, []
+        for number, (request, generation) in enumerate(run.ran):
+            start = Path() if number == 0 else taken_back(best, back)
+            assert request.draft == start.request(ASKED).draft
+            found = extended(start, generation, max_tokens=setting.max_tokens, window=5)
+            is_better = number == 0 or found.confidence > best.confidence
+            fates.append(is_better)
+            best, back = (found, 1) if is_better else (best, 2 * back)
+        # Something better has come of a step back that was not the last, and nothing better of another.
+        assert set(fates[1:-1]) == {True, False}
+
+
+async def test_an_answer_that_is_good_enough_is_the_last() -> None:
+    """What passes the verifier ends the search where no threshold asks for more; width bounds it otherwise."""
+    async with engine() as run:
+        seen: list[str] = []
+
+        def check(text: str) -> bool:
+            if text not in seen:
+                seen.append(text)
+            return seen.index(text) >= 2
+
+        plan = SearchPlan(method=SearchMethod.DEPTH, width=8, back=2)
+        found = await depth(run.setting(plan, check=check))
+        assert found.best.score.verdict is Verification.PASS
+        assert len(seen) == 3
+
+
+@pytest.mark.parametrize("total", [12, 13, 20])
+async def test_steps_back_end_with_the_total(total: int) -> None:
+    """The answer is the best until then."""
+    async with engine() as run:
+        plan = SearchPlan(method=SearchMethod.DEPTH, width=8, threshold=-0.001, max_total_steps=total)
+        found = await depth(run.setting(plan))
+        assert found.steps <= total
+
+
+async def test_the_same_request_is_searched_the_same_way() -> None:
+    """Seeds reproduce."""
+    async with engine() as run:
+        one, two = [await depth(run.setting(PLAN)) for _ in range(2)]
+        assert [a.generation.text for a in one.answers] == [a.generation.text for a in two.answers]
+        assert len({a.generation.text for a in one.answers}) > 1
+
+
+def placed(token: int, logprob: float, step: int) -> Placed:
+    """Return a token that stands."""
+    return Placed(token=token, logprob=logprob, step=step)
+
+
+def test_the_canvas_of_the_least_sure_token_loses_its_last_steps() -> None:
+    """Those behind it go, those before it stay, and a step whose tokens are gone is none."""
+    first = (placed(10, -0.1, 0), placed(11, -2.0, 3), placed(12, -0.1, 1))
+    second = (placed(20, -0.2, 5), placed(21, -0.3, 4), placed(22, -5.0, 5))
+    path = Path(canvases=(first, second), steps=6, ended=True, generation=make_generation(tokens=(1,) * 5))
+
+    assert taken_back(path, 1).canvases == ((placed(10, -0.1, 0), None, placed(12, -0.1, 1)),)
+    assert taken_back(path, 2).canvases == ((placed(10, -0.1, 0), None, None),)
+    assert taken_back(path, 9).canvases == ((None, None, None),)
+
+
+async def test_a_trace_says_who_fixed_what() -> None:
+    """Each token is placed by one of its canvas's steps; all steps of all canvases are numbered in one row."""
+    async with engine() as run:
+        setting = run.setting(PLAN)
+        generation = await run(Path().request(ASKED))
+        path = extended(Path(), generation, max_tokens=setting.max_tokens, window=5)
+
+        assert path.steps == generation.usage.steps_used
+        flat = [one for canvas in path.canvases for one in canvas if one is not None]
+        assert tuple(one.token for one in flat)[: len(generation.tokens)] == generation.tokens
+        assert {one.step for one in flat} == set(range(path.steps))
+        assert path.ended
+        assert not path.is_open
