@@ -129,6 +129,7 @@ def test_bench_is_parsed() -> None:
         policy_dir=None,
         curves=None,
         folder=None,
+        report=None,
     )
 
     assert bare == expected
