@@ -20,12 +20,15 @@ class ScoredRun:
     Attributes:
         scorer: digest of all that made the marks: checks, rubrics, judges and what they were asked.
         corrected: how many marks are as people put them right.
+        answers: of the lines that hold its answers, as `unmask.gate.kept.chained`; ``votes`` of those of its judges.
     """
 
     binding: Binding
     scored: tuple[Scored, ...]
     scorer: str
     corrected: int = 0
+    answers: tuple[str, ...] = ()
+    votes: tuple[str, ...] = ()
 
     @property
     def model(self) -> System:

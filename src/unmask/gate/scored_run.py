@@ -7,10 +7,12 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from unmask.gate.apply_corrections import apply_corrections
-from unmask.gate.artefacts import RunFolder
+from unmask.gate.artefacts import RESPONSES, RunFolder
 from unmask.gate.decide import ScoredRun
 from unmask.gate.decide_errors import UndecidableError
 from unmask.gate.errors import RunFolderError
+from unmask.gate.judges.vote_file import VOTES
+from unmask.gate.kept import chained
 from unmask.gate.response import ResponseKey, SystemLabel
 from unmask.gate.review_store import ReviewStore
 from unmask.gate.scenario import Suite
@@ -60,6 +62,8 @@ def read_scored_run(folder: RunFolder) -> ScoredRun:
         corrected=sum(
             mark not in before.marks for before, after in zip(scored, corrected, strict=True) for mark in after.marks
         ),
+        answers=chained(folder.lines(RESPONSES)),
+        votes=chained(folder.lines(VOTES)),
     )
 
 
