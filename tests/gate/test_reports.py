@@ -18,6 +18,7 @@ from unmask.gate.report_html import report_html
 from unmask.gate.report_json import report_record
 from unmask.gate.report_junit import report_junit
 from unmask.gate.report_markdown import plain, report_markdown
+from unmask.gate.report_words import headline
 from unmask.gate.response import SystemLabel
 from unmask.gate.score import Mark, Metric, Vote
 from unmask.gate.verdict import GateReport, Look, Verdict
@@ -186,6 +187,17 @@ def test_pictures_show_interval_estimate_and_threshold() -> None:
     assert re.fullmatch(r" *\[-*o-*\] *\| *", bad)
     assert none.strip() == ""
     assert {len(good), len(bad), len(none)} == {30}
+
+
+def test_a_headline_tells_looks_apart() -> None:
+    """With as many digits as that takes, and one row is one row."""
+    run = make_scored_run(make_clusters([[1.0]] * 100))
+    words = [headline(decide(run, make_gate(), Look(number=look), NOW)) for look in (0, 1, 10)]
+
+    assert words[0] == "PASS: 1 of 1 row PASS; look 0, intervals of 95 %"
+    assert words[1].endswith("look 1, intervals of 97.5 %")
+    assert words[2].endswith("look 10, intervals of 99.9951 %")
+    assert "2 of 4 rows INCONCLUSIVE" in headline(reported())
 
 
 def test_an_open_end_is_drawn_open() -> None:

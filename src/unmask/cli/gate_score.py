@@ -20,6 +20,7 @@ from unmask.gate.errors import RunFolderError
 from unmask.gate.judges.client import JudgeClient
 from unmask.gate.judges.opening import open_judge
 from unmask.gate.judges.panel import Panel
+from unmask.gate.judges.rubric import Criterion
 from unmask.gate.judges.settings import MOST_VOTES, PanelSettings, read_panel
 from unmask.gate.judges.vote_file import VoteFile
 from unmask.gate.known_wrong import Outcome, known_wrong_counts, trials_of, tried_by_code, tried_by_judges
@@ -78,7 +79,7 @@ async def _scored(
             for judge in settings.judges:
                 clients[judge.name] = open_judge(judge, os.environ, SystemWallClock())
         panel = None if settings is None else (settings, _panel(settings, clients, folder))
-        with progress_of(tools, "judging") as progress:
+        with progress_of(tools, "judging", "judged") as progress:
             answers = await score_run(folder, suite, load_phrases(), panel, progress)
         outcomes = () if known_wrong is None else await _tried(folder, suite, panel, known_wrong, tools)
     finally:
@@ -101,10 +102,26 @@ async def _tried(
     trials = trials_of(scorer, folder.responses(), Random(0), most)
     outcomes = list(tried_by_code(scorer, trials))
     if panel is not None:
-        with progress_of(tools, "judging what is known to be wrong") as progress:
+        with progress_of(tools, "judging what is known to be wrong", "judged") as progress:
             outcomes += await tried_by_judges(scorer, trials, *panel, progress)
     _keep(folder, outcomes)
+    _warn(outcomes, () if panel is None else panel[0].rubric.criteria, tools)
     return tuple(outcomes)
+
+
+def _warn(outcomes: Sequence[Outcome], criteria: Sequence[Criterion], tools: Tools) -> None:
+    """Say whose marks prove nothing, and what was not tried; it is for whoever decides by them too."""
+    for outcome in outcomes:
+        if not outcome.discrimination.tells_apart:
+            tools.say(
+                f"warning: {outcome.by} cannot be told from saying the same of every answer on {outcome.metric}; "
+                "its marks prove nothing until it can"
+            )
+    if not outcomes:
+        tools.say("warning: no answer is right by code, so none could be made wrong to try the scorer on")
+    tried = {outcome.metric for outcome in outcomes}
+    for metric in dict.fromkeys(one.metric for one in criteria if outcomes and one.metric not in tried):
+        tools.say(f"note: no answer was made wrong in {metric}; a review says how good judges are there")
 
 
 def _keep(folder: RunFolder, outcomes: Sequence[Outcome]) -> None:

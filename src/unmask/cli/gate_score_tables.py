@@ -48,12 +48,6 @@ def print_scores(answers: ScoredAnswers, outcomes: Sequence[Outcome], tools: Too
         tools.out.print(_agreement_table(answers))
     if outcomes:
         tools.out.print(_outcome_table(outcomes))
-    for outcome in outcomes:
-        if not outcome.discrimination.tells_apart:
-            tools.say(
-                f"warning: {outcome.by} cannot be told from saying the same of every answer on {outcome.metric}; "
-                "its marks prove nothing until it can"
-            )
     unscored = sum(row.unscored for row in metric_rows(answers))
     tools.say(f"{len(answers.scored)} answers, {unscored} marks unscored; scored by {answers.identity.digest[:12]}")
 

@@ -1,4 +1,4 @@
-"""Which lines of a run were there when it was decided on: lines are only ever added, so with more it is the same run."""
+"""Which lines of a run were there when it was decided on: lines are only added, so with more it is the same run."""
 
 from collections.abc import Iterable, Sequence
 from typing import Annotated
