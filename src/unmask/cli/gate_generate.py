@@ -12,6 +12,7 @@ from unmask.cli.gate_exits import GateExit
 from unmask.cli.gate_policy import under_policy
 from unmask.cli.gate_retrieval import retriever_for
 from unmask.cli.gate_systems import Named, named_systems, open_systems
+from unmask.cli.gate_trouble import Trouble
 from unmask.cli.progress import progress_of
 from unmask.cli.tools import Tools
 from unmask.clock import Clock, SystemClock
@@ -89,7 +90,7 @@ async def _asked(
         )
         binding = _begun(args, run, folder, tools)
         with progress_of(tools, "asking", "answered") as progress:
-            asked = await ask_all(run, folder, Trying(clock=clock, rng=Random()), progress)
+            asked = await ask_all(run, folder, Trying(clock=clock, rng=Random(), notice=Trouble(tools)), progress)
     finally:
         await systems.drain()
     _say(tools, asked, folder)

@@ -12,6 +12,7 @@ import orjson
 from unmask.cli.exits import UsageError
 from unmask.cli.gate_exits import GateExit
 from unmask.cli.gate_score_tables import print_scores, score_record
+from unmask.cli.gate_trouble import Trouble
 from unmask.cli.progress import progress_of
 from unmask.cli.tools import Tools
 from unmask.clock import SystemClock, SystemWallClock
@@ -78,7 +79,7 @@ async def _scored(
         if settings is not None:
             for judge in settings.judges:
                 clients[judge.name] = open_judge(judge, os.environ, SystemWallClock())
-        panel = None if settings is None else (settings, _panel(settings, clients, folder))
+        panel = None if settings is None else (settings, _panel(settings, clients, folder, tools))
         with progress_of(tools, "judging", "judged") as progress:
             answers = await score_run(folder, suite, load_phrases(), panel, progress)
         outcomes = () if known_wrong is None else await _tried(folder, suite, panel, known_wrong, tools)
@@ -88,8 +89,8 @@ async def _scored(
     return Scoring(answers=answers, outcomes=outcomes)
 
 
-def _panel(settings: PanelSettings, clients: dict[str, JudgeClient], folder: RunFolder) -> Panel:
-    trying = Trying(clock=SystemClock(), rng=Random())
+def _panel(settings: PanelSettings, clients: dict[str, JudgeClient], folder: RunFolder, tools: Tools) -> Panel:
+    trying = Trying(clock=SystemClock(), rng=Random(), notice=Trouble(tools))
     # Whoever wrote the answers must not foresee the fence around them.
     return Panel(settings, clients, trying, SystemRandom(), VoteFile(folder))
 

@@ -25,6 +25,10 @@ from unmask.types import Outcome
 _Result = TypeVar("_Result")
 
 
+def _unheard(_: str) -> None:
+    pass
+
+
 class FaultError(Exception):
     """The infrastructure has not answered; says nothing about the model.
 
@@ -71,12 +75,17 @@ class Patience:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trying:
-    """Tries until there is an answer or patience ends; time, chance and sleep are arguments."""
+    """Tries until there is an answer or patience ends; time, chance and sleep are arguments.
+
+    Attributes:
+        notice: told the reason of each fault that is to be tried again, so that whoever waits knows what for.
+    """
 
     clock: Clock
     rng: Random
     patience: Patience = field(default_factory=Patience)
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    notice: Callable[[str], None] = _unheard
 
     async def until_answered(self, call: Callable[[], Awaitable[_Result]]) -> tuple[_Result, int]:
         """Return what a call returns, and how many tries that took.
@@ -99,6 +108,7 @@ class Trying:
                 pause = self.patience.pause_s(tried, waited, fault.after_s, self.rng.random())
                 if pause is None or not fault.may_retry:
                     raise GaveUpError(fault.reason, tried) from error
+                self.notice(fault.reason)
             await self.sleep(pause)
 
 
