@@ -8,6 +8,7 @@ from random import Random
 
 from rich.table import Table
 
+from unmask.cli.embeddings import embedder_of
 from unmask.cli.gate_exits import GateExit
 from unmask.cli.gate_policy import under_policy
 from unmask.cli.gate_retrieval import retriever_for
@@ -84,7 +85,9 @@ async def _asked(
             suite=suite,
             seeds=tuple(range(args.seeds)),
             endpoints=under_policy(args, systems.endpoints, tools),
-            retriever=retriever_for(args.retrieval, args.form, is_embedded=all(one.url is None for one in named)),
+            retriever=retriever_for(
+                args.retrieval, args.form, embedder_of(args), is_embedded=all(one.url is None for one in named)
+            ),
             way=way,
             limit=args.limit,
         )

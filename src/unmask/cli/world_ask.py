@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from unmask.cards import SLOTS
+from unmask.cli.embeddings import embedder_of
 from unmask.cli.exits import Exit, UsageError
 from unmask.cli.tools import Tools
 from unmask.knowledge.context import Context, Form
@@ -35,6 +36,7 @@ def run_ask(args: argparse.Namespace, tools: Tools) -> int:
     retriever = Retriever(
         world,
         settings=Retrieval(budget=args.budget, most_similar=args.similar),
+        embedder=embedder_of(args),
         stemmer=kiwi_stemmer() if args.kiwi else None,
     )
     for note in retriever.notes:

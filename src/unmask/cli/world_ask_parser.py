@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unmask.cli.arguments import add_command, add_json, whole
+from unmask.cli.embeddings import add_embeddings
 
 if TYPE_CHECKING:
     import argparse
@@ -25,4 +26,5 @@ def add_ask(acts: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     ask.add_argument("--similar", type=whole(0), default=3, metavar="N", help="most facts by likeness (default 3)")
     ask.add_argument("--kiwi", action="store_true", help="cut Korean words with kiwipiepy too, of the extra korean")
     ask.add_argument("--explain", action="store_true", help="show why each fact is there, and what was left out")
+    add_embeddings(ask)
     add_json(ask)

@@ -1,7 +1,4 @@
-"""What is tried again: faults of the infrastructure, with pauses that no two callers share.
-
-Full jitter is that of M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
-"""
+"""What is tried again: faults of the infrastructure, with pauses that no two callers share."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -20,6 +17,7 @@ from unmask.remote.errors import (
     UpstreamRefusedError,
     WithheldError,
 )
+from unmask.remote.retrying import jitter_s
 from unmask.types import Outcome
 
 _Result = TypeVar("_Result")
@@ -69,7 +67,7 @@ class Patience:
             after_s: what the server asks for; jitter goes on top of it.
             draw: a number from 0 to 1.
         """
-        pause = (after_s or 0.0) + draw * min(self.longest_s, self.base_s * 2.0 ** (tried - 1))
+        pause = (after_s or 0.0) + jitter_s(tried, self.base_s, self.longest_s, draw)
         return None if tried >= self.most_tries or waited_s + pause > self.total_s else pause
 
 
