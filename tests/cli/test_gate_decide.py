@@ -292,6 +292,28 @@ def test_run_reads_the_gate_before_it_asks(desk: Desk) -> None:
     assert RunFolder(str(desk.folder)).binding() is None
 
 
+def test_run_refuses_before_it_asks(desk: Desk) -> None:
+    """A changed gate, and a judge without its key, would else be told when all is answered."""
+    out = desk.folder / "later"
+    argv = ("--seeds", "1", "--retrieval", "naive", "--looks", str(desk.folder / "looks"), "--limit", "2", "--out")
+    first = type_in(
+        "gate", "run", "example", "--model", "tiny", "--gate", desk.gate(0.95), *argv, str(desk.folder / "a")
+    )
+    changed = type_in("gate", "run", "example", "--model", "tiny", "--gate", desk.gate(0.5), *argv, str(out))
+    judge = desk.folder / "judge.yaml"
+    judge.write_text(
+        'judges: [{name: a, api: openai, model: m, url: "http://127.0.0.1:9", key_env: NO_SUCH_KEY}]', encoding="utf-8"
+    )
+    keyless = type_in(
+        "gate", "run", "example", "--model", "tiny", "--gate", desk.gate(0.95), *argv, str(out), "--judge", str(judge)
+    )
+
+    assert (first.code, changed.code, keyless.code) == (2, 3, 3)
+    assert "first seen under another gate" in changed.err
+    assert "NO_SUCH_KEY" in keyless.err
+    assert not out.exists()
+
+
 @pytest.fixture(name="approved")
 def _approved(tmp_path: Path) -> str:
     """A policy that is approved, in the folder ``policies``; its digest."""

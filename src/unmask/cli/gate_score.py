@@ -19,7 +19,7 @@ from unmask.clock import SystemClock, SystemWallClock
 from unmask.gate.artefacts import RunFolder
 from unmask.gate.errors import RunFolderError
 from unmask.gate.judges.client import JudgeClient
-from unmask.gate.judges.opening import open_judge
+from unmask.gate.judges.opening import check_judge, open_judge
 from unmask.gate.judges.panel import Panel
 from unmask.gate.judges.rubric import Criterion
 from unmask.gate.judges.settings import MOST_VOTES, PanelSettings, read_panel
@@ -65,10 +65,24 @@ def score_folder(folder: RunFolder, suite: Suite, args: argparse.Namespace, tool
     Raises:
         UnmaskError: folder, suite or judges cannot be used; votes until then are kept.
     """
+    return asyncio.run(_scored(folder, suite, panel_of(args), args.known_wrong, tools))
+
+
+def panel_of(args: argparse.Namespace) -> PanelSettings | None:
+    """Return the judges that options name, with votes and rubric; nothing where they name none.
+
+    Raises:
+        ConfigError: a file cannot be read or does not fit.
+        JudgeError: a judge's key is not in the environment.
+    """
     if args.k is not None and (args.judge is None or args.k > MOST_VOTES):
         raise UsageError(f"--k is {args.k}, allowed: up to {MOST_VOTES} votes of the judges of --judge")
-    panel = None if args.judge is None else read_panel(args.judge, args.k)
-    return asyncio.run(_scored(folder, suite, panel, args.known_wrong, tools))
+    if args.judge is None:
+        return None
+    panel = read_panel(args.judge, args.k)
+    for judge in panel.judges:
+        check_judge(judge, os.environ)
+    return panel
 
 
 async def _scored(

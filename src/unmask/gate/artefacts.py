@@ -149,7 +149,7 @@ class RunFolder:
 def _differences(held: Binding, wanted: Binding) -> list[str]:
     """Say in what two runs differ; of two systems by field, as all of one is too long to see it."""
     found = [
-        f"{field.name} {shown(getattr(held, field.name))}, not {shown(getattr(wanted, field.name))}"
+        f"{field.name} {_plain(getattr(held, field.name))}, not {_plain(getattr(wanted, field.name))}"
         for field in fields(Binding)
         if field.name not in {*WHENEVER, "systems"} and getattr(held, field.name) != getattr(wanted, field.name)
     ]
@@ -165,7 +165,9 @@ def _differences(held: Binding, wanted: Binding) -> list[str]:
 
 
 def _plain(value: object) -> str:
-    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    if isinstance(value, tuple):
+        return " ".join(map(str, value)) if all(isinstance(one, str) for one in value) else shown(value)
+    return str(value)
 
 
 def _words(key: ResponseKey) -> str:

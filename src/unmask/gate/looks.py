@@ -5,6 +5,7 @@ holds the digest of the line before, as in the log of policies, and stays.
 """
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -90,7 +91,7 @@ class Looks:
             SeenScenariosError: its scenarios were first seen under another gate or scoring.
         """
         if not exploratory:
-            self._refuse_changes(run, gate)
+            self.refuse_changes(run.binding.family, run.scenarios, gate, run.scorer)
         key = system_digest(run.model)
         known = [entry for entry in self.entries if entry.family == run.binding.family and entry.system == key]
         own = [entry.look for entry in known if _is_of(entry, run)]
@@ -107,15 +108,20 @@ class Looks:
             return None
         return found[-1]
 
-    def _refuse_changes(self, run: ScoredRun, gate: Gate) -> None:
-        first = self._first_seen(run.binding.family)
-        now = {"gate": gate.digest, "scoring": run.scorer}
+    def refuse_changes(self, family: str, scenarios: AbstractSet[str], gate: Gate, scorer: str) -> None:
+        """Make sure that nothing was changed since answers were seen, which is known before any is asked for.
+
+        Raises:
+            SeenScenariosError: some were first seen under another gate or scoring.
+        """
+        first = self._first_seen(family)
+        now = {"gate": gate.digest, "scoring": scorer}
         for what, digest in now.items():
-            changed = sorted(name for name in run.scenarios if name in first and first[name][what] != digest)
+            changed = sorted(name for name in scenarios if name in first and first[name][what] != digest)
             if changed:
                 names = ", ".join(changed[:SHOWN])
                 raise SeenScenariosError(
-                    f"answers to {len(changed)} of {len(run.scenarios)} scenarios ({names}, ...) were first seen under "
+                    f"answers to {len(changed)} of {len(scenarios)} scenarios ({names}, ...) were first seen under "
                     f"another {what} ({first[changed[0]][what][:12]}, now {digest[:12]}): a threshold, row or rubric "
                     "that is changed once answers are known decides nothing on them. Take fresh scenarios, or look "
                     "with --exploratory"

@@ -28,8 +28,7 @@ def locked(folder: Path, seconds: float) -> Iterator[None]:
         ) from error
     except OSError as error:
         raise PolicyStoreError(
-            f"{folder} cannot be written: {error.strerror or error}; see who may write there, or name another with "
-            "--policy-dir"
+            f"{folder} cannot be written: {error.strerror or error}; see who may write there, or name another folder"
         ) from error
     try:
         yield
