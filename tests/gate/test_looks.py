@@ -145,6 +145,18 @@ def test_fresh_scenarios_may_be_judged_anew(log: LookLog) -> None:
         log.record(make_scored_run([*fresh.scored, make_scored("s0000", 1.0)], run="d"), changed, NOW)
 
 
+def test_what_has_no_answer_was_not_seen(log: LookLog) -> None:
+    """A first try with a few scenarios leaves the others fresh for a gate that is changed after it."""
+    rest = [make_scored(f"s{n}", None) for n in range(4, 200)]
+    looked(log, make_scored_run([*(make_scored(f"s{n}", 1.0) for n in range(4)), *rest], run="a"))
+    changed = make_gate(make_row(threshold=0.8))
+
+    assert log.read().entries[0].scenarios == ("s0", "s1", "s2", "s3")
+    assert looked(log, make_scored_run([make_scored(f"s{n}", 1.0) for n in range(4, 200)], run="b"), changed) == 1
+    with pytest.raises(SeenScenariosError, match="1 of 2"):
+        log.record(make_scored_run([make_scored("s3", 1.0), make_scored("s4", 1.0)], run="c"), changed, NOW)
+
+
 def test_an_exploratory_look_decides_nothing_and_counts(log: LookLog) -> None:
     """Who has seen a run has looked at it, and what was seen under a changed gate is not fresh for another."""
     looked(log, run_named("a"))

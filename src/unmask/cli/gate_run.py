@@ -24,7 +24,7 @@ def run_run(args: argparse.Namespace, tools: Tools, clock: Clock | None = None) 
         raise UsageError(f"{args.suite} has no scenario, so there is nothing to decide on; add some")
     looks, scorer = look_log(args).read(), identity_of(load_phrases(), panel_of(args))
     if not args.exploratory:
-        looks.refuse_changes(suite.family, {scenario.id for scenario in suite.scenarios}, gate, scorer.digest)
+        looks.refuse_changes(suite.family, {one.id for one in suite.scenarios[: args.limit]}, gate, scorer.digest)
     for warning in hopeless(suite, gate, confidence_at(0)):
         tools.say(f"warning: {warning}")
     generated = generate(args, tools, clock)

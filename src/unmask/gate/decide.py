@@ -43,8 +43,13 @@ class ScoredRun:
 
     @property
     def scenarios(self) -> frozenset[str]:
-        """Ids of the scenarios asked."""
+        """Ids of the scenarios that it is of."""
         return frozenset(item.key.scenario for item in self.scored)
+
+    @property
+    def seen(self) -> frozenset[str]:
+        """Ids of the scenarios that have an answer; what was never asked, or the infrastructure failed, is unseen."""
+        return frozenset(item.key.scenario for item in self.scored if any(one.value is not None for one in item.marks))
 
 
 def check_decidable(run: ScoredRun) -> None:

@@ -41,7 +41,7 @@ class LookEntry(Document):
         run: its name, and ``started``, without which a folder that is emptied and filled again would be one run.
         look: which one it is of its system on the family, from 0.
         answers: the lines of answers that it was decided on; ``votes`` those of judges.
-        scenarios: ids, sorted.
+        scenarios: ids of those that had an answer, sorted.
     """
 
     number: Annotated[int, Field(ge=1)]
@@ -91,7 +91,7 @@ class Looks:
             SeenScenariosError: its scenarios were first seen under another gate or scoring.
         """
         if not exploratory:
-            self.refuse_changes(run.binding.family, run.scenarios, gate, run.scorer)
+            self.refuse_changes(run.binding.family, run.seen, gate, run.scorer)
         key = system_digest(run.model)
         known = [entry for entry in self.entries if entry.family == run.binding.family and entry.system == key]
         own = [entry.look for entry in known if _is_of(entry, run)]
@@ -211,7 +211,7 @@ def _entry(looks: Looks, run: ScoredRun, report: GateReport) -> LookEntry:
             "answers": kept_of(run.answers),
             "votes": kept_of(run.votes),
             "verdict": report.verdict,
-            "scenarios": tuple(sorted(run.scenarios)),
+            "scenarios": tuple(sorted(run.seen)),
             "previous": looks.head,
         }
     )
