@@ -215,7 +215,11 @@ def test_a_run_that_goes_on_is_the_same_look(log: LookLog) -> None:
 def test_asking_again_until_it_suits_is_another_look(log: LookLog, file: str) -> None:
     """Whoever takes out answers or votes and has them given again has seen those before, under one run's name."""
     run, first, second = run_named("a"), chained([b"one", b"two"]), chained([b"one", b"other"])
-    looks = [looked(log, replace(run, **{file: heads})) for heads in (first, second, second, first, ())]
+
+    def with_lines(heads: tuple[str, ...]) -> ScoredRun:
+        return replace(run, answers=heads) if file == "answers" else replace(run, votes=heads)
+
+    looks = [looked(log, with_lines(heads)) for heads in (first, second, second, first, ())]
 
     assert looks == [0, 1, 1, 0, 2]
 

@@ -61,8 +61,10 @@ def test_a_constant_entry_is_pinned_to_the_character(tmp_path: Path) -> None:
 def test_a_lorebook_alone_holds_its_constant_entries_itself(tmp_path: Path) -> None:
     """Without a character the book is who they are pinned to."""
     book = {"spec": "lorebook_v3", "data": {"name": "강가", "extensions": {}, "entries": [entry(constant=True)]}}
-    world = write_imported(read(tmp_path, book, "ko"), tmp_path / "out")
+    imported = read(tmp_path, book, "ko")
+    world = write_imported(imported, tmp_path / "out")
 
+    assert "constant entries, now facts of '강가' and no entities: 1" in imported.notes
     assert world.languages == ("ko",)
     assert [(fact.subject, fact.slot) for fact in world.statements.values()] == [("강가", "always")]
 

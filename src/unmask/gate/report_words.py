@@ -74,8 +74,9 @@ def paired_text(paired: Paired | None) -> str:
 def system_text(system: System) -> str:
     """What a system is."""
     policy = f", policy {system.policy}" if system.policy else ""
-    where = f" at {system.url}" if system.url else ""
-    return f"{system.model}{where} ({system.mode}), weights {system.digest}{policy}"
+    # How a server decodes is its own affair: nobody asked it.
+    where = f" at {system.url}" if system.url else f" ({system.mode})"
+    return f"{system.model}{where}, weights {system.digest}{policy}"
 
 
 def bound_to(report: GateReport) -> tuple[tuple[str, str], ...]:
