@@ -224,6 +224,14 @@ def test_asking_again_until_it_suits_is_another_look(log: LookLog, file: str) ->
     assert looks == [0, 1, 1, 0, 2]
 
 
+def test_a_folder_that_cannot_be_written_is_told_with_its_option(tmp_path: Path) -> None:
+    """Not with that of policies, whose lock it shares."""
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+
+    with pytest.raises(LookLogError, match="--looks"):
+        LookLog(tmp_path / "file" / "looks").record(run_named("a"), GATE, NOW)
+
+
 def test_a_new_decision_on_a_run_is_put_on_record(log: LookLog) -> None:
     """As where its scores were corrected; the look stays the same, and the last decision holds."""
     looked(log, run_named("a"))

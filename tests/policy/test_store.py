@@ -324,7 +324,7 @@ def test_folder_that_is_a_file_is_told(tmp_path: Path) -> None:
     store = PolicyStore(tmp_path / "file")
 
     assert store.log().entries == ()
-    with pytest.raises(PolicyStoreError, match="name another folder"):
+    with pytest.raises(PolicyStoreError, match="--policy-dir"):
         store.propose(FIRST, signed("ann"))
 
 

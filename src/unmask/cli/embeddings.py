@@ -3,8 +3,13 @@
 import argparse
 import os
 
+from typing import TYPE_CHECKING
+
 from unmask.cli.exits import UsageError
-from unmask.knowledge.embedding import Embedder
+
+if TYPE_CHECKING:
+    # Grammars are built from this, and help has to be instant.
+    from unmask.knowledge.embedding import Embedder
 
 
 def add_embeddings(parser: "argparse._ActionsContainer") -> None:
@@ -17,7 +22,7 @@ def add_embeddings(parser: "argparse._ActionsContainer") -> None:
     parser.add_argument("--embeddings-key-env", metavar="NAME", help="environment variable with its key")
 
 
-def embedder_of(args: argparse.Namespace) -> Embedder | None:
+def embedder_of(args: argparse.Namespace) -> "Embedder | None":
     """Return what options name; nothing where they name none.
 
     Raises:

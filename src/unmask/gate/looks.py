@@ -180,7 +180,7 @@ class LookLog:
             UndecidableError: as `unmask.gate.decide.check_decidable`.
         """
         try:
-            with locked(self.path.parent, LOCK_SECONDS):
+            with locked(self.path.parent, LOCK_SECONDS, "--looks"):
                 looks = self.read()
                 check_decidable(run)
                 report = decide(run, gate, looks.look_for(run, gate, exploratory=exploratory), now)
