@@ -2,7 +2,6 @@
 
 import argparse
 import os
-
 from typing import TYPE_CHECKING
 
 from unmask.cli.exits import UsageError
