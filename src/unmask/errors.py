@@ -5,13 +5,20 @@ Which HTTP status an error becomes is decided in one table in `unmask.api`.
 
 from collections.abc import Iterable
 from reprlib import Repr
+from typing import ClassVar
 
 LONGEST_VALUE = 80
 """A value is shortened to about this many characters before it goes into a message."""
 
 
 class UnmaskError(Exception):
-    """Root of the tree; carries a sentence and, where one field is at fault, its name."""
+    """Root of the tree; carries a sentence and, where one field is at fault, its name.
+
+    Attributes:
+        is_list: whether each line of the message is a fault of its own, such as of a file; else it is one sentence.
+    """
+
+    is_list: ClassVar[bool] = False
 
     def __init__(self, message: str, *, param: str | None = None) -> None:
         super().__init__(message)

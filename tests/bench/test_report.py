@@ -1,10 +1,13 @@
 """Targets are judged by the unfavourable end."""
 
 import json
+from io import StringIO
 
 import pytest
+from rich.console import Console
 
 from unmask.bench.report import BenchReport, Figure, MustReach, Op, Record, measured, record_lines, target, to_json
+from unmask.bench.table import print_report
 from unmask.stats import wilson
 from unmask.types import Precision
 
@@ -53,6 +56,42 @@ def test_the_report_is_one_json_object() -> None:
 
     assert {"machine", "commit", "model_digest", "precision", "seed", "figures", "must_reach"} <= set(kept)
     assert kept["must_reach"] == [{"name": "f", "value": 1.0, "bound": None, "op": ">=", "target": 2.0, "holds": False}]
+
+
+def test_numbers_are_whole_in_80_columns() -> None:
+    """Though names and notes are long."""
+    figures = (
+        Figure(
+            name="diffusion_requests_per_s_vs_autoregressive_at_64",
+            value=0.123456,
+            low=0.1111,
+            high=0.2222,
+            note="x " * 60,
+        ),
+        Figure(name="short", value=1234, unit="ms"),
+    )
+    report = BenchReport(
+        name="gate",
+        model="tiny",
+        model_digest="d",
+        precision=Precision.FLOAT32,
+        seed=3,
+        quick=False,
+        figures=figures,
+        must_reach=(
+            MustReach(
+                name="hallucination_naive_lower_minus_ours_upper", value=0.01667, bound=None, op=Op.AT_LEAST, target=2.0
+            ),
+        ),
+        records=(),
+    )
+    out = StringIO()
+    print_report(report, Console(file=out, width=80))
+    text = out.getvalue()
+
+    for number in ("0.1235", "0.1111 – 0.2222", "1234 ms", "0.01667", "not enough data"):
+        assert number in text
+    assert "…" not in text
 
 
 def test_records_are_one_line_an_item_and_arm() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.terminal import type_in
 from unmask.backend import Backend
+from unmask.cli.entry import main
 from unmask.cli.exits import Exit, UsageError, exit_of
 from unmask.cli.parser import build_parser
 from unmask.config import Settings
@@ -213,3 +214,43 @@ def test_an_option_that_does_not_exist_is_answered_with_those_that_do(capsys: py
     assert ended.code == 2
     assert "usage: unmask keys limit" in err
     assert "unrecognized arguments: --limit" in err
+
+
+def test_a_gate_that_breaks_gives_no_verdict(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What nobody foresaw ends a gate with 3 and the traceback; Python's own 1 would read as FAIL."""
+
+    def broken(*_: object) -> int:
+        raise RuntimeError("nobody foresaw this")
+
+    monkeypatch.setattr("unmask.cli.gate.run_gate", broken)
+    monkeypatch.setattr("unmask.cli.models.run_models", broken)
+
+    assert main(["gate", "suite", "example"]) == 3
+    assert "nobody foresaw this" in capsys.readouterr().err
+    assert main(["models"]) == 1
+
+
+def test_a_gate_whose_reader_left_gives_no_verdict() -> None:
+    """``unmask gate decide … | true`` ends with 3: rich would end it with 1, which reads as FAIL."""
+    for command, code in (("gate suite example", 3), ("models", 0)):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "unmask.cli", *command.split()], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.wait(60) == code
+
+
+def test_every_fault_of_a_file_has_its_line(tmp_path: Path) -> None:
+    """A suite with three faults is told in a heading and three lines that editors jump to."""
+    suite = tmp_path / "suite.yaml"
+    suite.write_text("id: x\nfamily: x\nworlds: [nowhere]\nscenarios: []\n", encoding="utf-8")
+
+    ended = type_in("gate", "suite", str(suite))
+
+    assert ended.code == 3
+    heading, *faults = ended.err.splitlines()
+    assert heading == f"unmask gate: {suite} is no suite, {len(faults)} to mend:"
+    assert {fault.partition(": ")[0] for fault in faults} >= {"suite.yaml:3", "nowhere:1"}

@@ -3,26 +3,39 @@
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
+from io import StringIO
 from pathlib import Path
 from xml.etree.ElementTree import fromstring
 
 import pytest
+from rich.console import Console
 
 from tests.cli.terminal import Ended, type_in
+from unmask.cli.gate_tables import rows_table
 from unmask.gate.artefacts import RunFolder
+from unmask.gate.decide import decide
+from unmask.gate.deterministic import can_have
+from unmask.gate.gate_file import gate_of
 from unmask.gate.looks import LookLog
 from unmask.gate.response import ResponseKey, SystemLabel
 from unmask.gate.scenario import Scenario
 from unmask.gate.score import Mark, Metric, Scored
 from unmask.gate.scored_run import write_scorer
 from unmask.gate.suite_named import suite_named
-from unmask.gate.verdict import Verdict
+from unmask.gate.verdict import Look, Verdict
 from unmask.policy.digest import policy_digest
 from unmask.policy.file import policy_text
 from unmask.policy.log import Signature
 from unmask.policy.store import PolicyStore
 from unmask.testing.budget_policies import make_policy
-from unmask.testing.gates import make_response, make_run_binding, make_system
+from unmask.testing.gates import (
+    make_response,
+    make_row,
+    make_run_binding,
+    make_scored,
+    make_scored_run,
+    make_system,
+)
 
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
 GATE = """\
@@ -136,11 +149,46 @@ def test_scenarios_that_were_never_asked_are_unscored(desk: Desk) -> None:
     assert json.loads(ended.out)["rows"][0]["unscored"] == 24
 
 
+def test_what_was_never_asked_counts_in_the_metrics_that_it_would_have(tmp_path: Path) -> None:
+    """By its checks and not by its kind: 12 of the example's scenarios ask for names, whatever was asked so far."""
+    desk, coverage = Desk(tmp_path), tmp_path / "coverage.yaml"
+    coverage.write_text(GATE.format(threshold=0.5).replace("factual_precision", "entity_coverage"), encoding="utf-8")
+    row = json.loads(desk.decide(desk.run(asked=6), "--json", gate=str(coverage)).out)["rows"][0]
+
+    asking = [one for one in desk.suite.scenarios if can_have(Metric.ENTITY_COVERAGE, one)]
+    assert row["answers"] == row["unscored"] == len(asking) == 12
+
+
+def test_a_row_of_naturalness_without_a_judge_says_what_it_lacks(desk: Desk) -> None:
+    """It is INCONCLUSIVE, as nothing but a judge marks it."""
+    gate = desk.folder / "natural.yaml"
+    gate.write_text(GATE.format(threshold=0.5).replace("factual_precision", "naturalness"), encoding="utf-8")
+    ended = desk.decide(desk.run(), "--json", gate=str(gate))
+
+    assert ended.code == 2
+    assert json.loads(ended.out)["rows"][0]["why"] == "code has no mark for naturalness: score with --judge"
+
+
+def test_the_table_is_whole_in_80_columns() -> None:
+    """Nothing is cut off at the edge of a narrow terminal."""
+    run = make_scored_run([make_scored(f"s{n}", 1.0) for n in range(40)])
+    row = make_row(name="factual_precision", threshold=0.95)
+    out = Console(file=StringIO(), width=80)
+    out.print(rows_table(decide(run, gate_of((row,)), Look(number=0), NOW)))
+    assert isinstance(out.file, StringIO)
+
+    lines = out.file.getvalue().splitlines()
+    assert {line[-1] for line in lines} <= set("┓┃┩│┘")
+    assert "the threshold is inside the interval" in " ".join(
+        line.split("│")[-2].strip() for line in lines if line.startswith("│")
+    )
+
+
 def test_the_table_shows_verdicts_pictures_and_warnings(desk: Desk) -> None:
     """Rows on stdout, warnings beside them."""
     ended = desk.decide(desk.run(), gate=desk.gate(0.95))
 
-    assert "INCONCLUSIVE: 1 INCONCLUSIVE; look 0" in ended.out
+    assert "INCONCLUSIVE: 1 of 1 row INCONCLUSIVE; look 0, intervals of 95 %" in ended.out
     assert "facts" in ended.out
     assert "o" in ended.out
     assert "can never pass with 23 clusters" in ended.err
@@ -242,6 +290,28 @@ def test_run_reads_the_gate_before_it_asks(desk: Desk) -> None:
 
     assert ended.code == 3
     assert RunFolder(str(desk.folder)).binding() is None
+
+
+def test_run_refuses_before_it_asks(desk: Desk) -> None:
+    """A changed gate, and a judge without its key, would else be told when all is answered."""
+    out = desk.folder / "later"
+    argv = ("--seeds", "1", "--retrieval", "naive", "--looks", str(desk.folder / "looks"), "--limit", "2", "--out")
+    first = type_in(
+        "gate", "run", "example", "--model", "tiny", "--gate", desk.gate(0.95), *argv, str(desk.folder / "a")
+    )
+    changed = type_in("gate", "run", "example", "--model", "tiny", "--gate", desk.gate(0.5), *argv, str(out))
+    judge = desk.folder / "judge.yaml"
+    judge.write_text(
+        'judges: [{name: a, api: openai, model: m, url: "http://127.0.0.1:9", key_env: NO_SUCH_KEY}]', encoding="utf-8"
+    )
+    keyless = type_in(
+        "gate", "run", "example", "--model", "tiny", "--gate", desk.gate(0.95), *argv, str(out), "--judge", str(judge)
+    )
+
+    assert (first.code, changed.code, keyless.code) == (2, 3, 3)
+    assert "first seen under another gate" in changed.err
+    assert "NO_SUCH_KEY" in keyless.err
+    assert not out.exists()
 
 
 @pytest.fixture(name="approved")

@@ -67,7 +67,8 @@ def test_another_run_is_not_mixed_in(tmp_path: Path) -> None:
     ended = ask(tmp_path, "--resume", "--steps", "3")
 
     assert ended.code == 3
-    assert "systems" in ended.err
+    assert "settings of model" in ended.err
+    assert "not concurrency=8 max_tokens=default steps=3" in ended.err
 
 
 def test_another_model_behind_the_name_is_another_run(tmp_path: Path) -> None:

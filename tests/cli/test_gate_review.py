@@ -70,6 +70,7 @@ def test_list_shows_every_mark_of_the_queue(run: Made) -> None:
     assert ended.code == 0
     assert "failed (all taken)" in " ".join(ended.out.split())
     assert "borderline" in ended.out
+    assert all(":0:model:" in line.split()[0] for line in ended.out.splitlines() if not line.startswith(" "))
     assert "s0:0:model:factual_precision: reviewers disagree, the last word counts" in ended.out
     assert "targeted: 1 of 3 judged; random audit: none drawn, see --audit" in " ".join(ended.err.split())
 

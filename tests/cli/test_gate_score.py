@@ -90,6 +90,18 @@ def test_a_judge_that_always_says_yes_is_caught_by_known_wrong_answers(tmp_path:
     assert outcomes["code", "factual_precision"]["caught"] == 6
     assert code == 0
     assert "judges cannot be told from saying the same of every answer on factual_precision" in err
+    assert "no answer was made wrong in naturalness" in err
+
+
+def test_where_nothing_can_be_made_wrong_that_is_said(tmp_path: Path, suite: Suite) -> None:
+    """Or a judge that nothing was tried on would look as good as one that was."""
+    wrong = [replace(one, turns=tuple(replace(turn, text="Hm.") for turn in one.turns)) for one in right_answers(suite)]
+    run_folder(tmp_path, suite, wrong)
+
+    code, _, err = told(str(tmp_path), "--known-wrong", "6")
+
+    assert code == 0
+    assert "none could be made wrong" in err
 
 
 def test_a_judge_that_knows_right_from_wrong_is_not_warned_of(tmp_path: Path, suite: Suite) -> None:

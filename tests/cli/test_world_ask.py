@@ -1,6 +1,7 @@
 """Behaviour of ``unmask world ask``."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -36,6 +37,32 @@ def test_json_and_several_turns() -> None:
     assert [fact["id"] for fact in first["facts"] if fact["reason"] == "asked"] == ["belval.ally"]
     assert [fact["id"] for fact in second["facts"] if fact["reason"] == "asked"] == ["ristan.home"]
     assert "리스탄" in second["text"]
+
+
+def test_an_imported_lorebook_answers_in_prose(tmp_path: Path) -> None:
+    """It has no slot of cards, so cards would say nothing; and a sentence gets no second full stop."""
+    book, world = tmp_path / "book.json", tmp_path / "world"
+    entry = {
+        "keys": ["보스트", "Vost"],
+        "content": "Vost is a drowned town.",
+        "enabled": True,
+        "insertion_order": 1,
+        "use_regex": False,
+        "extensions": {},
+    }
+    book.write_text(
+        json.dumps({"spec": "lorebook_v3", "data": {"extensions": {}, "entries": [entry]}}), encoding="utf-8"
+    )
+    assert type_in("world", "import", str(book), "--from", "card", "--to", str(world)).code == 0
+
+    ended = type_in("world", "ask", "보스트는 어떤 곳이야?", "--world", str(world))
+
+    assert ended.out.splitlines() == ["보스트 – lore: Vost is a drowned town."]
+
+
+def test_an_empty_question_is_refused() -> None:
+    """It would be answered with whatever is least unlike nothing."""
+    assert type_in("world", "ask", " ").code == 2
 
 
 @pytest.mark.parametrize(

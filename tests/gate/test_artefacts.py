@@ -12,6 +12,7 @@ from moto.server import ThreadedMotoServer
 from unmask.gate.artefacts import RESPONSES, RunFolder
 from unmask.gate.codec import response_line
 from unmask.gate.errors import ForeignRunError, RunFolderError
+from unmask.gate.response import SystemLabel
 from unmask.gate.scenario import ScenarioKind
 from unmask.gate.score import Mark, Metric, Scored
 from unmask.policy.disk import SystemDisk
@@ -104,8 +105,12 @@ def test_a_folder_is_gone_on_with_by_its_own_run_only(url: str) -> None:
     assert folder.begin(make_binding(run="second", started="later")).run == "first"
     with pytest.raises(ForeignRunError, match=r"run first and this is second: it has seeds \(0,\), not \(0, 1\)"):
         folder.begin(make_binding(run="second", seeds=(0, 1)))
-    with pytest.raises(ForeignRunError, match="systems"):
+    with pytest.raises(ForeignRunError, match=rf"digest of model \w+, not {'f' * 16}\."):
         folder.begin(make_binding(systems=(make_system(digest="f" * 16),)))
+    with pytest.raises(ForeignRunError, match=r"settings of model .*, not steps=8 temperature=1\."):
+        folder.begin(make_binding(systems=(make_system(settings=("steps=8", "temperature=1")),)))
+    with pytest.raises(ForeignRunError, match=r"systems model, not model, against\."):
+        folder.begin(make_binding(systems=(make_system(), make_system(label=SystemLabel.AGAINST))))
 
 
 def test_answers_without_their_run_are_not_gone_on_with(url: str) -> None:

@@ -120,7 +120,7 @@ def test_plan_tells_units_that_fit_each_row() -> None:
     bare, _ = plan_gate(gate, {}, confidence=0.95)
 
     assert (rate.needed, rate.units, rate.chance, rate.can_pass) == (257, 64, 0.0, False)
-    assert (late.rate, late.units, late.unit, late.can_pass) == (1.0, 192, "scenarios", True)
+    assert (late.rate, late.units, late.row.unit, late.can_pass) == (1.0, 192, "scenario", True)
     assert (bare.needed, bare.units, bare.chance, bare.can_pass) == (73, None, None, None)
 
 

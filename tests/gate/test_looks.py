@@ -1,6 +1,7 @@
 """Behaviour of `unmask.gate.looks` and of the confidence of later looks."""
 
 import math
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from unmask.gate.decide import ScoredRun
 from unmask.gate.decide_errors import LookLogError, SeenScenariosError
 from unmask.gate.gate_file import Gate
+from unmask.gate.kept import chained
 from unmask.gate.looks import LookLog, system_digest
 from unmask.gate.rows import mean_of
 from unmask.gate.verdict import Verdict, confidence_at
@@ -58,13 +60,13 @@ def test_a_folder_filled_anew_is_another_look(log: LookLog) -> None:
 
 
 def test_other_systems_and_families_are_counted_apart(log: LookLog) -> None:
-    """A system is its weights, policy, mode and settings, however it is named and wherever it runs."""
+    """A system is its weights, policy and mode, however it is named, set and wherever it runs."""
     looked(log, run_named("a"))
 
     assert looked(log, run_named("b", systems=(make_system(model="same", url="http://x"),))) == 1
     assert looked(log, run_named("c", systems=(make_system(digest="f" * 16),))) == 0
     assert looked(log, run_named("d", systems=(make_system(policy="b" * 64),))) == 0
-    assert looked(log, run_named("e", systems=(make_system(settings=("temperature=1",)),))) == 0
+    assert looked(log, run_named("e", systems=(make_system(settings=("concurrency=7",)),))) == 2
     assert looked(log, run_named("f", family="other")) == 0
     assert system_digest(make_system()) == system_digest(make_system(model="same"))
 
@@ -143,6 +145,18 @@ def test_fresh_scenarios_may_be_judged_anew(log: LookLog) -> None:
         log.record(make_scored_run([*fresh.scored, make_scored("s0000", 1.0)], run="d"), changed, NOW)
 
 
+def test_what_has_no_answer_was_not_seen(log: LookLog) -> None:
+    """A first try with a few scenarios leaves the others fresh for a gate that is changed after it."""
+    rest = [make_scored(f"s{n}", None) for n in range(4, 200)]
+    looked(log, make_scored_run([*(make_scored(f"s{n}", 1.0) for n in range(4)), *rest], run="a"))
+    changed = make_gate(make_row(threshold=0.8))
+
+    assert log.read().entries[0].scenarios == ("s0", "s1", "s2", "s3")
+    assert looked(log, make_scored_run([make_scored(f"s{n}", 1.0) for n in range(4, 200)], run="b"), changed) == 1
+    with pytest.raises(SeenScenariosError, match="1 of 2"):
+        log.record(make_scored_run([make_scored("s3", 1.0), make_scored("s4", 1.0)], run="c"), changed, NOW)
+
+
 def test_an_exploratory_look_decides_nothing_and_counts(log: LookLog) -> None:
     """Who has seen a run has looked at it, and what was seen under a changed gate is not fresh for another."""
     looked(log, run_named("a"))
@@ -184,6 +198,38 @@ def test_a_changed_or_removed_line_is_found(log: LookLog) -> None:
     log.path.write_bytes(lines[0] + lines[1][:40])
     with pytest.raises(LookLogError, match="half a line"):
         log.read()
+
+
+def test_a_run_that_goes_on_is_the_same_look(log: LookLog) -> None:
+    """Answers after a fault, and votes of a judge that was stopped, are added behind those that were there."""
+    heads = chained([b"one", b"two", b"three"])
+    run = run_named("a")
+
+    assert looked(log, replace(run, answers=heads[:2])) == 0
+    assert looked(log, replace(run, answers=heads, votes=heads[:1])) == 0
+    assert looked(log, replace(run, answers=heads, votes=heads)) == 0
+    assert looked(log, run_named("b")) == 1
+
+
+@pytest.mark.parametrize("file", ["answers", "votes"])
+def test_asking_again_until_it_suits_is_another_look(log: LookLog, file: str) -> None:
+    """Whoever takes out answers or votes and has them given again has seen those before, under one run's name."""
+    run, first, second = run_named("a"), chained([b"one", b"two"]), chained([b"one", b"other"])
+
+    def with_lines(heads: tuple[str, ...]) -> ScoredRun:
+        return replace(run, answers=heads) if file == "answers" else replace(run, votes=heads)
+
+    looks = [looked(log, with_lines(heads)) for heads in (first, second, second, first, ())]
+
+    assert looks == [0, 1, 1, 0, 2]
+
+
+def test_a_folder_that_cannot_be_written_is_told_with_its_option(tmp_path: Path) -> None:
+    """Not with that of policies, whose lock it shares."""
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+
+    with pytest.raises(LookLogError, match="--looks"):
+        LookLog(tmp_path / "file" / "looks").record(run_named("a"), GATE, NOW)
 
 
 def test_a_new_decision_on_a_run_is_put_on_record(log: LookLog) -> None:

@@ -1,6 +1,7 @@
 """What is tried again, and for how long."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -87,6 +88,19 @@ async def test_faults_of_the_infrastructure_are_tried_again(error: Exception) ->
 
     assert await trying.until_answered(failing(error, error)) == ("answer", 3)
     assert len(sleeps.slept) == 2
+
+
+async def test_whoever_waits_is_told_what_for() -> None:
+    """Of each fault that is tried again, and of no other."""
+    trying, _ = make_trying()
+    told: list[str] = []
+    trying = replace(trying, notice=told.append)
+
+    await trying.until_answered(failing(UnreachableError("a", "refused"), TimeoutError("slow")))
+    with pytest.raises(GaveUpError):
+        await trying.until_answered(failing(NEVER[0]))
+
+    assert [reason.partition(":")[0] for reason in told] == ["UnreachableError", "TimeoutError"]
 
 
 @pytest.mark.parametrize("error", NEVER, ids=lambda error: type(error).__name__)

@@ -18,6 +18,7 @@ from unmask.gate.report_html import report_html
 from unmask.gate.report_json import report_record
 from unmask.gate.report_junit import report_junit
 from unmask.gate.report_markdown import plain, report_markdown
+from unmask.gate.report_words import headline, system_text
 from unmask.gate.response import SystemLabel
 from unmask.gate.score import Mark, Metric, Vote
 from unmask.gate.verdict import GateReport, Look, Verdict
@@ -29,6 +30,7 @@ from unmask.testing.gates import (
     make_run_binding,
     make_scored,
     make_scored_run,
+    make_system,
 )
 
 if TYPE_CHECKING:
@@ -186,6 +188,23 @@ def test_pictures_show_interval_estimate_and_threshold() -> None:
     assert re.fullmatch(r" *\[-*o-*\] *\| *", bad)
     assert none.strip() == ""
     assert {len(good), len(bad), len(none)} == {30}
+
+
+def test_a_headline_tells_looks_apart() -> None:
+    """With as many digits as that takes, and one row is one row."""
+    run = make_scored_run(make_clusters([[1.0]] * 100))
+    words = [headline(decide(run, make_gate(), Look(number=look), NOW)) for look in (0, 1, 10)]
+
+    assert words[0] == "PASS: 1 of 1 row PASS; look 0, intervals of 95 %"
+    assert words[1].endswith("look 1, intervals of 97.5 %")
+    assert words[2].endswith("look 10, intervals of 99.9951 %")
+    assert "2 of 4 rows INCONCLUSIVE" in headline(reported())
+
+
+def test_a_server_is_not_said_to_decode_in_a_way_that_nobody_asked_for() -> None:
+    """An embedded model's mode is shown, and a server's address."""
+    assert system_text(make_system(policy=None)) == "tiny (diffusion), weights 0123456789abcdef"
+    assert system_text(make_system(policy=None, url="http://x/v1")) == "tiny at http://x/v1, weights 0123456789abcdef"
 
 
 def test_an_open_end_is_drawn_open() -> None:

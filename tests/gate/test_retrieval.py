@@ -6,6 +6,7 @@ from unmask.gate.retrieval import NaiveRetrieval, TypedRetrieval, together
 from unmask.gate.retriever import blinded
 from unmask.gate.suite_named import suite_named
 from unmask.knowledge.context import Context, Form, Reason
+from unmask.knowledge.embedding import NgramEmbedder
 from unmask.knowledge.retriever import Retrieval
 from unmask.testing.gate_answers import make_turn_response, small_scenarios
 from unmask.testing.small_worlds import small_world
@@ -84,8 +85,9 @@ def test_only_the_baseline_is_told() -> None:
         TypedRetrieval(Form.CARDS, Retrieval(pin_linked=False)).name,
         TypedRetrieval(Form.CARDS, Retrieval(pin_speaker=False)).name,
         TypedRetrieval(Form.CARDS, Retrieval(pin_speaker=False, pin_linked=False)).name,
+        TypedRetrieval(Form.CARDS, embedder=NgramEmbedder()).name,
     }
 
-    assert len(names) == 7
+    assert len(names) == 8
     assert NaiveRetrieval().sees_needed
     assert not TypedRetrieval(Form.CARDS).sees_needed

@@ -69,7 +69,7 @@ def test_scenarios_of_one_cluster_are_one() -> None:
     result = decided(make_row(), same)
 
     assert (result.verdict, result.interval) == (Verdict.INCONCLUSIVE, None)
-    assert "1 units" in result.why
+    assert "1 cluster, " in result.why
 
 
 def test_inconclusive_says_what_a_fresh_run_needs() -> None:

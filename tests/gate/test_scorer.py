@@ -71,6 +71,15 @@ def test_faults_are_not_judged() -> None:
     assert SCORER.questions(SCORER.by_code(response), response, load_rubric()) == ()
 
 
+def test_a_fault_counts_in_what_only_judges_mark() -> None:
+    """Or naturalness would be taken of those answers alone that the infrastructure gave."""
+    fault, whole = gate_response(scenario="s0-0", fault="503"), right_answers(SUITE)[0]
+
+    found = SCORER.unjudged(fault, load_rubric())
+    assert [(mark.metric, mark.value, mark.why) for mark in found] == [(Metric.NATURALNESS, None, ("503",))]
+    assert SCORER.unjudged(whole, load_rubric()) == ()
+
+
 def test_a_judges_mark_stands_in_place_of_codes_which_stays_in_why() -> None:
     """One mark a metric, in the order of metrics."""
     scored = SCORER.by_code(right_answers(SUITE)[0])

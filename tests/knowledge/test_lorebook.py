@@ -7,7 +7,7 @@ import pytest
 
 from unmask.errors import ConfigError
 from unmask.knowledge.errors import WorldError
-from unmask.knowledge.imported import Imported, write_world
+from unmask.knowledge.imported import Imported, write_imported
 from unmask.knowledge.lorebook import import_card
 
 
@@ -37,7 +37,7 @@ def read(tmp_path: Path, value: object, language: str = "en") -> Imported:
 def test_an_entry_is_an_entity_with_its_keys(tmp_path: Path) -> None:
     """Its name or first key is its name, other keys are aliases, each paragraph is a fact."""
     found = read(tmp_path, card(entry(keys=["Miven", "the  town"], content="On the river.\n\nIt is old.")))
-    world = write_world(found, tmp_path / "out")
+    world = write_imported(found, tmp_path / "out")
 
     assert world.entities["miven"].names == {"en": "Miven"}
     assert world.entities["miven"].aliases == {"en": ("the town",)}
@@ -48,7 +48,7 @@ def test_an_entry_is_an_entity_with_its_keys(tmp_path: Path) -> None:
 def test_a_constant_entry_is_pinned_to_the_character(tmp_path: Path) -> None:
     """What is always said is an identity fact of whoever speaks, once, with its keys in the note."""
     constant = entry(keys=["world"], content="The world is flat.", constant=True)
-    world = write_world(read(tmp_path, card(constant, constant)), tmp_path / "out")
+    world = write_imported(read(tmp_path, card(constant, constant)), tmp_path / "out")
 
     facts = [fact for fact in world.statements.values() if fact.slot == "always"]
     assert [(fact.subject, fact.value) for fact in facts] == [("jeongu", "The world is flat.")]
@@ -61,8 +61,10 @@ def test_a_constant_entry_is_pinned_to_the_character(tmp_path: Path) -> None:
 def test_a_lorebook_alone_holds_its_constant_entries_itself(tmp_path: Path) -> None:
     """Without a character the book is who they are pinned to."""
     book = {"spec": "lorebook_v3", "data": {"name": "강가", "extensions": {}, "entries": [entry(constant=True)]}}
-    world = write_world(read(tmp_path, book, "ko"), tmp_path / "out")
+    imported = read(tmp_path, book, "ko")
+    world = write_imported(imported, tmp_path / "out")
 
+    assert "constant entries, now facts of '강가' and no entities: 1" in imported.notes
     assert world.languages == ("ko",)
     assert [(fact.subject, fact.slot) for fact in world.statements.values()] == [("강가", "always")]
 
@@ -174,6 +176,6 @@ def test_an_empty_book_is_no_world_and_writes_nothing(tmp_path: Path) -> None:
     found = read(tmp_path, {"spec": "lorebook_v3", "data": {"entries": []}})
 
     with pytest.raises(WorldError, match="the world is empty"):
-        write_world(found, tmp_path / "out")
+        write_imported(found, tmp_path / "out")
 
     assert [path.name for path in tmp_path.iterdir()] == ["card.json"]

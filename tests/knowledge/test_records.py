@@ -7,7 +7,7 @@ import pytest
 
 from unmask.errors import ConfigError
 from unmask.knowledge.errors import WorldError
-from unmask.knowledge.imported import Imported, write_world
+from unmask.knowledge.imported import Imported, write_imported
 from unmask.knowledge.mapping import read_mapping
 from unmask.knowledge.records import import_records
 
@@ -52,7 +52,7 @@ def read(tmp_path: Path, records: object, mapping: str = MAPPING, *, name: str =
 def test_records_become_entities(tmp_path: Path) -> None:
     """Fields become names, aliases, words, numbers, texts and references, each by the mapping."""
     young = monster("Young Red Dragon", grows_into="Adult Red Dragon", aka=["the whelp"], aka_ko="새끼 용")
-    world = write_world(read(tmp_path, [monster("Adult Red Dragon"), young]), tmp_path / "out")
+    world = write_imported(read(tmp_path, [monster("Adult Red Dragon"), young]), tmp_path / "out")
 
     facts = {key: found.value for key, found in world.statements.items() if found.subject == "young-red-dragon"}
     assert facts == {
@@ -161,16 +161,16 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
     """A folder with anything in it stays as it is; an empty one is taken."""
     found = read(tmp_path, [monster("Ogre")])
     (tmp_path / "out").mkdir()
-    write_world(found, tmp_path / "out")
+    write_imported(found, tmp_path / "out")
 
     with pytest.raises(ConfigError, match="is there already"):
-        write_world(found, tmp_path / "out")
+        write_imported(found, tmp_path / "out")
 
 
 def test_many_records_go_into_several_files(tmp_path: Path) -> None:
     """A thousand entities a file, none lost."""
     mapping = "world: {id: w, title: W}\ntype: person\nnames: {en: name}\nslots: {}\n"
-    world = write_world(read(tmp_path, [{"name": f"P{n}"} for n in range(1001)], mapping), tmp_path / "out")
+    world = write_imported(read(tmp_path, [{"name": f"P{n}"} for n in range(1001)], mapping), tmp_path / "out")
 
     assert len(world.entities) == 1001
     assert sorted(path.name for path in (tmp_path / "out" / "entities").iterdir()) == ["person-1.yaml", "person-2.yaml"]

@@ -12,14 +12,20 @@ def print_report(report: BenchReport, console: Console) -> None:
     """Print figures, a bar for each share, and the targets."""
     title = f"bench {report.name}, {report.model} {report.model_digest}, {report.precision}, seed {report.seed}"
     table = Table(title=title + (", quick: decides nothing" if report.quick else ""))
-    for heading in ("figure", "value", "95 % interval", "", "note"):
-        table.add_column(heading, no_wrap=heading == "figure")
+    with_bars = any(_bar(figure) for figure in report.figures)
+    table.add_column("figure", overflow="fold")
+    # Numbers are never cut, however narrow the terminal and long the names.
+    for heading in ("value", "95 % interval", *([""] if with_bars else [])):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("note", overflow="fold")
     for figure in report.figures:
-        table.add_row(figure.name, _number(figure.value, figure.unit), _interval(figure), _bar(figure), _note(figure))
+        bars = [_bar(figure)] if with_bars else []
+        table.add_row(figure.name, _number(figure.value, figure.unit), _interval(figure), *bars, _note(figure))
     console.print(table)
     targets = Table(title="must reach")
-    for heading in ("figure", "value", "bound", "target", "holds"):
-        targets.add_column(heading)
+    targets.add_column("figure", overflow="fold")
+    for heading in ("value", "bound", "target", "holds"):
+        targets.add_column(heading, no_wrap=True)
     for entry in report.must_reach:
         bound = "not enough data" if entry.bound is None else _number(entry.bound, "")
         verdict = "[green]yes[/green]" if entry.holds else "[red]no[/red]"

@@ -3,12 +3,13 @@
 import argparse
 import os
 import sys
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
 
 from unmask.cli.exits import Exit, exit_of
-from unmask.cli.gate_exits import refused
+from unmask.cli.gate_exits import refused, unheard
 from unmask.cli.parser import build_parser
 from unmask.cli.tools import Tools, system_tools
 from unmask.errors import UnmaskError
@@ -41,7 +42,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             # A terminal that cannot show a character gets its escape, not a traceback.
             stream.reconfigure(errors="backslashreplace")
-    return run(argv, system_tools)
+    try:
+        return run(argv, system_tools)
+    except Exception:  # noqa: BLE001 - its traceback is shown, and the process ends
+        # Python would end with 1, which a gate says for FAIL.
+        traceback.print_exc()
+        return refused(Exit.MISSED, sys.argv[1:] if argv is None else argv)
 
 
 def run(argv: Sequence[str] | None, make_tools: Callable[[], Tools]) -> int:
@@ -54,15 +60,20 @@ def run(argv: Sequence[str] | None, make_tools: Callable[[], Tools]) -> int:
     try:
         return _command(args)(args, tools)
     except UnmaskError as error:
-        tools.say(f"unmask {args.command}: {' '.join(error.message.split())}")
+        tools.say(f"unmask {args.command}: {_told(error)}")
         return refused(exit_of(error), [args.command])
     except KeyboardInterrupt:
         tools.say("interrupted")
         return Exit.INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read the results has seen enough, as in `unmask examples | head`.
+    except (BrokenPipeError, SystemExit):
+        # Whoever read the results has seen enough, as in `unmask examples | head`; rich ends the process by itself.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return Exit.OK
+        return unheard(args.command)
+
+
+def _told(error: UnmaskError) -> str:
+    lines = error.message.splitlines() if error.is_list else [error.message]
+    return "\n".join(" ".join(line.split()) for line in lines)
 
 
 def _command(args: argparse.Namespace) -> Callable[[argparse.Namespace, Tools], int]:

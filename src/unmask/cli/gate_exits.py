@@ -42,3 +42,8 @@ def refused(code: int, argv: Sequence[str]) -> int:
     """Return the exit code of a command that ended by an error or by its arguments, for whatever command it is."""
     is_gate = bool(argv) and argv[0] == "gate"
     return GateExit.CANNOT_RUN if is_gate and code not in {0, _INTERRUPTED} else code
+
+
+def unheard(command: str) -> int:
+    """Return the exit code of a command whose reader left before all results were told: of a gate no verdict."""
+    return GateExit.CANNOT_RUN if command == "gate" else 0

@@ -8,10 +8,12 @@ from random import Random
 
 from rich.table import Table
 
+from unmask.cli.embeddings import embedder_of
 from unmask.cli.gate_exits import GateExit
 from unmask.cli.gate_policy import under_policy
 from unmask.cli.gate_retrieval import retriever_for
 from unmask.cli.gate_systems import Named, named_systems, open_systems
+from unmask.cli.gate_trouble import Trouble
 from unmask.cli.progress import progress_of
 from unmask.cli.tools import Tools
 from unmask.clock import Clock, SystemClock
@@ -83,13 +85,15 @@ async def _asked(
             suite=suite,
             seeds=tuple(range(args.seeds)),
             endpoints=under_policy(args, systems.endpoints, tools),
-            retriever=retriever_for(args.retrieval, args.form, is_embedded=all(one.url is None for one in named)),
+            retriever=retriever_for(
+                args.retrieval, args.form, embedder_of(args), is_embedded=all(one.url is None for one in named)
+            ),
             way=way,
             limit=args.limit,
         )
         binding = _begun(args, run, folder, tools)
         with progress_of(tools, "asking", "answered") as progress:
-            asked = await ask_all(run, folder, Trying(clock=clock, rng=Random()), progress)
+            asked = await ask_all(run, folder, Trying(clock=clock, rng=Random(), notice=Trouble(tools)), progress)
     finally:
         await systems.drain()
     _say(tools, asked, folder)

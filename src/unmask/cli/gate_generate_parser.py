@@ -3,6 +3,7 @@
 import argparse
 
 from unmask.cli.arguments import add_json, number, whole
+from unmask.cli.embeddings import add_embeddings
 from unmask.cli.gate_exits import add_gate_action
 from unmask.cli.policy_parser import POLICY, add_store
 from unmask.types import Mode
@@ -58,8 +59,9 @@ def add_asking(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--form", choices=FORMS, help="how facts are written (default cards, or prose where a server is asked)"
     )
+    add_embeddings(parser)
     parser.add_argument("--limit", type=whole(1), metavar="N", help="ask the first N scenarios only")
-    parser.add_argument("--out", metavar="FOLDER|URL", help="where answers go (default runs/gate-SUITE-MODEL)")
+    parser.add_argument("--out", metavar="FOLDER|URL", help="where answers go (default runs/gate-SUITE-MODEL-MODE)")
     parser.add_argument("--resume", action="store_true", help="go on with the run that the folder holds")
     parser.add_argument("--policy", metavar="POLICY", help=f"budget policy that the model is under: {POLICY}")
     add_store(parser)

@@ -3,6 +3,7 @@
 import argparse
 
 from unmask.cli.gate_decide_parser import add_compare, add_decide, add_plan
+from unmask.cli.gate_exits import GATE_EXPLAINED
 from unmask.cli.gate_generate_parser import add_generate
 from unmask.cli.gate_review_parser import add_calibration, add_finding, add_review
 from unmask.cli.gate_run_parser import add_run
@@ -25,6 +26,7 @@ ACTION_GRAMMARS = (
 
 def add_gate_actions(gate: argparse.ArgumentParser) -> None:
     """Add every action; each sets ``action``."""
+    gate.epilog = GATE_EXPLAINED
     actions = gate.add_subparsers(dest="action", required=True, metavar="ACTION")
     for add in ACTION_GRAMMARS:
         add(actions)

@@ -82,7 +82,7 @@ def _record(plan: RowPlan) -> dict[str, object]:
         "condition": plan.row.words,
         "expected": plan.rate,
         "needed": plan.needed,
-        "unit": plan.unit,
+        "unit": f"{plan.row.unit}s",
         "units": plan.units,
         "chance": plan.chance,
         "can_pass": plan.can_pass,

@@ -11,7 +11,7 @@ from unmask.cli.gate_review_show import (
     answer_text,
     correction_record,
     disagreement_lines,
-    list_table,
+    list_line,
     mark_text,
     progress_text,
     run_record,
@@ -101,7 +101,8 @@ def _list(run: ReviewedRun, args: argparse.Namespace, tools: Tools) -> None:
     if args.json:
         tools.write_json(run_record(run, items))
         return
-    tools.out.print(list_table(run, items))
+    for item in items:
+        tools.write(list_line(run, item))
     for line in disagreement_lines(run):
         tools.write(line)
     tools.say(progress_text(run))

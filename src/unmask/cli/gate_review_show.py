@@ -2,9 +2,6 @@
 
 from collections.abc import Sequence
 
-from rich.table import Table
-from rich.text import Text
-
 from unmask.gate.correction import Correction
 from unmask.gate.response import TurnResponse
 from unmask.gate.review_queue import ReviewItem
@@ -63,19 +60,14 @@ def strata_text(item: ReviewItem) -> str:
     return "; ".join(parts)
 
 
-def list_table(run: ReviewedRun, items: Sequence[ReviewItem]) -> Table:
-    """Return marks of the queue with what was decided of it."""
-    table = Table()
-    table.add_column("mark", overflow="fold", min_width=32)
-    for name in ("value", "in the queue", "decided", "by", "note"):
-        table.add_column(name, overflow="fold")
-    at_fault = run.standing.scenario_errors
-    for item in items:
-        latest = run.standing.latest.get(item.name) or at_fault.get(item.response.key.scenario)
-        decided, by, note = ("", "", "") if latest is None else (latest.decision, latest.who, latest.note)
-        cells = (name_of(item.name), _value(item.mark), strata_text(item), decided.replace("_", " "), by, note)
-        table.add_row(*(Text(printable(cell)) for cell in cells))
-    return table
+def list_line(run: ReviewedRun, item: ReviewItem) -> str:
+    """Write a mark of the queue with what was decided of it in one line, whose beginning ``--decide`` takes."""
+    latest = run.standing.latest.get(item.name) or run.standing.scenario_errors.get(item.response.key.scenario)
+    parts = [f"{name_of(item.name)}  {_value(item.mark)}", strata_text(item)]
+    if latest is not None:
+        note = f": {' '.join(latest.note.split())}" if latest.note else ""
+        parts.append(f"{latest.decision.replace('_', ' ')} by {latest.who}{note}")
+    return printable("; ".join(parts))
 
 
 def disagreement_lines(run: ReviewedRun) -> list[str]:

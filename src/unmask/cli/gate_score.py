@@ -12,14 +12,16 @@ import orjson
 from unmask.cli.exits import UsageError
 from unmask.cli.gate_exits import GateExit
 from unmask.cli.gate_score_tables import print_scores, score_record
+from unmask.cli.gate_trouble import Trouble
 from unmask.cli.progress import progress_of
 from unmask.cli.tools import Tools
 from unmask.clock import SystemClock, SystemWallClock
 from unmask.gate.artefacts import RunFolder
 from unmask.gate.errors import RunFolderError
 from unmask.gate.judges.client import JudgeClient
-from unmask.gate.judges.opening import open_judge
+from unmask.gate.judges.opening import check_judge, open_judge
 from unmask.gate.judges.panel import Panel
+from unmask.gate.judges.rubric import Criterion
 from unmask.gate.judges.settings import MOST_VOTES, PanelSettings, read_panel
 from unmask.gate.judges.vote_file import VoteFile
 from unmask.gate.known_wrong import Outcome, known_wrong_counts, trials_of, tried_by_code, tried_by_judges
@@ -63,10 +65,24 @@ def score_folder(folder: RunFolder, suite: Suite, args: argparse.Namespace, tool
     Raises:
         UnmaskError: folder, suite or judges cannot be used; votes until then are kept.
     """
+    return asyncio.run(_scored(folder, suite, panel_of(args), args.known_wrong, tools))
+
+
+def panel_of(args: argparse.Namespace) -> PanelSettings | None:
+    """Return the judges that options name, with votes and rubric; nothing where they name none.
+
+    Raises:
+        ConfigError: a file cannot be read or does not fit.
+        JudgeError: a judge's key is not in the environment.
+    """
     if args.k is not None and (args.judge is None or args.k > MOST_VOTES):
         raise UsageError(f"--k is {args.k}, allowed: up to {MOST_VOTES} votes of the judges of --judge")
-    panel = None if args.judge is None else read_panel(args.judge, args.k)
-    return asyncio.run(_scored(folder, suite, panel, args.known_wrong, tools))
+    if args.judge is None:
+        return None
+    panel = read_panel(args.judge, args.k)
+    for judge in panel.judges:
+        check_judge(judge, os.environ)
+    return panel
 
 
 async def _scored(
@@ -77,8 +93,8 @@ async def _scored(
         if settings is not None:
             for judge in settings.judges:
                 clients[judge.name] = open_judge(judge, os.environ, SystemWallClock())
-        panel = None if settings is None else (settings, _panel(settings, clients, folder))
-        with progress_of(tools, "judging") as progress:
+        panel = None if settings is None else (settings, _panel(settings, clients, folder, tools))
+        with progress_of(tools, "judging", "judged") as progress:
             answers = await score_run(folder, suite, load_phrases(), panel, progress)
         outcomes = () if known_wrong is None else await _tried(folder, suite, panel, known_wrong, tools)
     finally:
@@ -87,8 +103,8 @@ async def _scored(
     return Scoring(answers=answers, outcomes=outcomes)
 
 
-def _panel(settings: PanelSettings, clients: dict[str, JudgeClient], folder: RunFolder) -> Panel:
-    trying = Trying(clock=SystemClock(), rng=Random())
+def _panel(settings: PanelSettings, clients: dict[str, JudgeClient], folder: RunFolder, tools: Tools) -> Panel:
+    trying = Trying(clock=SystemClock(), rng=Random(), notice=Trouble(tools))
     # Whoever wrote the answers must not foresee the fence around them.
     return Panel(settings, clients, trying, SystemRandom(), VoteFile(folder))
 
@@ -101,10 +117,26 @@ async def _tried(
     trials = trials_of(scorer, folder.responses(), Random(0), most)
     outcomes = list(tried_by_code(scorer, trials))
     if panel is not None:
-        with progress_of(tools, "judging what is known to be wrong") as progress:
+        with progress_of(tools, "judging what is known to be wrong", "judged") as progress:
             outcomes += await tried_by_judges(scorer, trials, *panel, progress)
     _keep(folder, outcomes)
+    _warn(outcomes, () if panel is None else panel[0].rubric.criteria, tools)
     return tuple(outcomes)
+
+
+def _warn(outcomes: Sequence[Outcome], criteria: Sequence[Criterion], tools: Tools) -> None:
+    """Say whose marks prove nothing, and what was not tried; it is for whoever decides by them too."""
+    for outcome in outcomes:
+        if not outcome.discrimination.tells_apart:
+            tools.say(
+                f"warning: {outcome.by} cannot be told from saying the same of every answer on {outcome.metric}; "
+                "its marks prove nothing until it can"
+            )
+    if not outcomes:
+        tools.say("warning: no answer is right by code, so none could be made wrong to try the scorer on")
+    tried = {outcome.metric for outcome in outcomes}
+    for metric in dict.fromkeys(one.metric for one in criteria if outcomes and one.metric not in tried):
+        tools.say(f"note: no answer was made wrong in {metric}; a review says how good judges are there")
 
 
 def _keep(folder: RunFolder, outcomes: Sequence[Outcome]) -> None:

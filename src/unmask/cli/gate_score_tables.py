@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from rich.table import Table
 from rich.text import Text
 
+from unmask.cli.intervals import interval_record
 from unmask.cli.tools import Tools
 from unmask.gate.agreement import Agreement, Coefficient, Figure
 from unmask.gate.known_wrong import Outcome
@@ -48,12 +49,6 @@ def print_scores(answers: ScoredAnswers, outcomes: Sequence[Outcome], tools: Too
         tools.out.print(_agreement_table(answers))
     if outcomes:
         tools.out.print(_outcome_table(outcomes))
-    for outcome in outcomes:
-        if not outcome.discrimination.tells_apart:
-            tools.say(
-                f"warning: {outcome.by} cannot be told from saying the same of every answer on {outcome.metric}; "
-                "its marks prove nothing until it can"
-            )
     unscored = sum(row.unscored for row in metric_rows(answers))
     tools.say(f"{len(answers.scored)} answers, {unscored} marks unscored; scored by {answers.identity.digest[:12]}")
 
@@ -153,19 +148,11 @@ def _agreement_record(one: Agreement) -> dict[str, object]:
 
 
 def _figure_record(figure: Figure) -> dict[str, object]:
-    return {"value": _number(figure.value), "interval": _interval_record(figure.interval)}
+    return {"value": _number(figure.value), "interval": interval_record(figure.interval)}
 
 
 def _number(value: Coefficient) -> float | None:
     return None if isinstance(value, NotEnoughData) else value
-
-
-def _interval_record(interval: IntervalResult) -> dict[str, object]:
-    match interval:
-        case Interval():
-            return {"low": interval.low, "high": interval.high}
-        case NotEnoughData():
-            return {"reason": interval.reason}
 
 
 def _outcome_record(outcome: Outcome) -> dict[str, object]:
@@ -178,8 +165,8 @@ def _outcome_record(outcome: Outcome) -> dict[str, object]:
         "wrong": found.wrong,
         "caught": found.caught,
         "unscored": found.unscored,
-        "sensitivity": _interval_record(found.sensitivity),
-        "specificity": _interval_record(found.specificity),
+        "sensitivity": interval_record(found.sensitivity),
+        "specificity": interval_record(found.specificity),
         "tells_apart": found.tells_apart,
         "mutations": {
             mutation.value: {"caught": caught, "of": of} for mutation, (caught, of) in outcome.caught.items()

@@ -7,9 +7,17 @@ from rich.text import Text
 
 from unmask.cli.tools import Tools
 from unmask.gate.compare import RowChange
+from unmask.gate.counted import counted
 from unmask.gate.picture import drawn
 from unmask.gate.planning import RowPlan
-from unmask.gate.report_words import basis_text, headline, interval_text, paired_text, signed_text, verdict_text
+from unmask.gate.report_words import (
+    basis_text,
+    headline,
+    interval_text,
+    paired_text,
+    signed_text,
+    verdict_text,
+)
 from unmask.gate.verdict import GateReport, Verdict
 
 STYLES = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.INCONCLUSIVE: "yellow"}
@@ -31,7 +39,8 @@ def rows_table(report: GateReport) -> Table:
     table = Table(show_lines=True)
     table.add_column("row", overflow="fold")
     table.add_column("verdict", no_wrap=True)
-    table.add_column("o figure, [ interval ], | threshold", min_width=24, overflow="fold")
+    # Whatever may not be folded is as wide as it is; a least width would push the table over the terminal's edge.
+    table.add_column("o figure, [ interval ],\n| threshold", no_wrap=True)
     table.add_column("why", overflow="fold")
     for result in report.rows:
         table.add_row(
@@ -45,14 +54,16 @@ def rows_table(report: GateReport) -> Table:
 
 def plan_table(plans: Sequence[RowPlan], power: float) -> Table:
     """Return a row a condition: what it needs and how likely it passes."""
-    table = Table()
-    for name in ("row", "expected", f"needed for {power:.0%}", "there are", "chance to pass", ""):
+    named = (plan.row.name for plan in plans)
+    table = Table(caption="expected is by --rates; a row that it does not name is expected to be perfect")
+    table.add_column("row", overflow="fold", width=max(map(len, named), default=0))
+    for name in ("expected", f"needed for {power:.0%}", "there are", "chance to pass", ""):
         table.add_column(name, overflow="fold")
     for plan in plans:
         table.add_row(
             Text(f"{plan.row.name}\n{plan.row.words}"),
             f"{plan.rate:g}",
-            "no number would do" if plan.needed is None else f"{plan.needed} {plan.unit}",
+            "no number would do" if plan.needed is None else counted(plan.needed, plan.row.unit),
             "" if plan.units is None else str(plan.units),
             "" if plan.chance is None else f"{plan.chance:.1%}",
             Text("can never pass", style="red") if plan.can_pass is False else "",

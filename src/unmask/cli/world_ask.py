@@ -8,6 +8,8 @@ from difflib import get_close_matches
 from rich.table import Table
 from rich.text import Text
 
+from unmask.cards import SLOTS
+from unmask.cli.embeddings import embedder_of
 from unmask.cli.exits import Exit, UsageError
 from unmask.cli.tools import Tools
 from unmask.knowledge.context import Context, Form
@@ -25,12 +27,16 @@ def run_ask(args: argparse.Namespace, tools: Tools) -> int:
     folder = args.world or EXAMPLE
     if not folder.is_dir():
         raise UsageError(f"{folder} is no folder, allowed: one with world.yaml and entities in it")
+    if not all(question.strip() for question in args.question):
+        raise UsageError("a question is empty; say what is asked")
     world = read_world(folder)
     speaker = _speaker(world, args.speaker)
     language = args.language or world.languages[0]
+    form = _default_form(world) if args.form is None else Form(args.form)
     retriever = Retriever(
         world,
         settings=Retrieval(budget=args.budget, most_similar=args.similar),
+        embedder=embedder_of(args),
         stemmer=kiwi_stemmer() if args.kiwi else None,
     )
     for note in retriever.notes:
@@ -38,9 +44,7 @@ def run_ask(args: argparse.Namespace, tools: Tools) -> int:
     turns: list[Context] = []
     conversation = Conversation()
     for question in args.question:
-        ask = Ask(
-            question=question, speaker=speaker, language=language, form=Form(args.form), conversation=conversation
-        )
+        ask = Ask(question=question, speaker=speaker, language=language, form=form, conversation=conversation)
         turns.append(retriever.retrieve(ask))
         conversation = conversation.after(turns[-1])
     if args.json:
@@ -48,6 +52,11 @@ def run_ask(args: argparse.Namespace, tools: Tools) -> int:
     else:
         _show(world, args.question, turns, tools, explain=args.explain)
     return Exit.OK
+
+
+def _default_form(world: World) -> Form:
+    """Return cards, or prose for a world that has no slot which cards can write, as imported ones."""
+    return Form.CARDS if any(slot in SLOTS for type_ in world.types.values() for slot in type_.slots) else Form.PROSE
 
 
 def _speaker(world: World, given: str | None) -> str:

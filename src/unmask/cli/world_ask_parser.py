@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unmask.cli.arguments import add_command, add_json, whole
+from unmask.cli.embeddings import add_embeddings
 
 if TYPE_CHECKING:
     import argparse
@@ -18,9 +19,12 @@ def add_ask(acts: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     ask.add_argument("--world", type=Path, metavar="FOLDER", help="which world (default: the shipped one)")
     ask.add_argument("--speaker", metavar="ID", help="who answers (default: the first entity with a persona)")
     ask.add_argument("--language", metavar="CODE", help="of question and facts (default: the world's first)")
-    ask.add_argument("--form", choices=FORMS, default="cards", help="how facts are written (default cards)")
+    ask.add_argument(
+        "--form", choices=FORMS, help="how facts are written (default cards, or prose where no slot is one of cards)"
+    )
     ask.add_argument("--budget", type=whole(1), default=256, metavar="N", help="most tokens of the facts (default 256)")
     ask.add_argument("--similar", type=whole(0), default=3, metavar="N", help="most facts by likeness (default 3)")
     ask.add_argument("--kiwi", action="store_true", help="cut Korean words with kiwipiepy too, of the extra korean")
     ask.add_argument("--explain", action="store_true", help="show why each fact is there, and what was left out")
+    add_embeddings(ask)
     add_json(ask)

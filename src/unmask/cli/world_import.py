@@ -6,7 +6,7 @@ import re
 from unmask.cli.exits import Exit, UsageError
 from unmask.cli.tools import Tools
 from unmask.cli.world_check import counts_table
-from unmask.knowledge.imported import Imported, write_world
+from unmask.knowledge.imported import Imported, write_imported
 from unmask.knowledge.lorebook import import_card
 from unmask.knowledge.mapping import read_mapping
 from unmask.knowledge.records import import_records
@@ -17,7 +17,7 @@ from unmask.knowledge.survey import survey
 def run_import(args: argparse.Namespace, tools: Tools) -> int:
     """Write a world, and say what of the file it has no place for."""
     imported = _from_card(args) if args.source == "card" else _from_records(args)
-    world = write_world(imported, args.to)
+    world = write_imported(imported, args.to)
     if args.json:
         tools.write_json(
             {

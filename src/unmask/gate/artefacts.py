@@ -14,7 +14,7 @@ from unmask.errors import shown
 from unmask.gate.codec import binding_text, read_binding, read_response, read_scored, response_line, scored_line
 from unmask.gate.errors import ForeignRunError, RunFolderError
 from unmask.gate.line_store import LineStore
-from unmask.gate.response import Binding, Response, ResponseKey
+from unmask.gate.response import Binding, Response, ResponseKey, System
 from unmask.gate.score import Scored
 from unmask.policy.disk import Disk
 
@@ -72,11 +72,7 @@ class RunFolder:
                 raise RunFolderError(f"{self.url} holds answers and no {RUN}: name another folder")
             self._store.write_text(RUN, binding_text(binding))
             return binding
-        differing = [
-            f"{field.name} {shown(getattr(held, field.name))}, not {shown(getattr(binding, field.name))}"
-            for field in fields(Binding)
-            if field.name not in WHENEVER and getattr(held, field.name) != getattr(binding, field.name)
-        ]
+        differing = _differences(held, binding)
         if differing:
             raise ForeignRunError(
                 f"{self.url} holds run {held.run} and this is {binding.run}: it has {'; '.join(differing)}. Their "
@@ -148,6 +144,30 @@ class RunFolder:
             except RunFolderError as error:
                 raise RunFolderError(f"line {number} of {self.url}/{name} is {error.message}") from error
         return records
+
+
+def _differences(held: Binding, wanted: Binding) -> list[str]:
+    """Say in what two runs differ; of two systems by field, as all of one is too long to see it."""
+    found = [
+        f"{field.name} {_plain(getattr(held, field.name))}, not {_plain(getattr(wanted, field.name))}"
+        for field in fields(Binding)
+        if field.name not in {*WHENEVER, "systems"} and getattr(held, field.name) != getattr(wanted, field.name)
+    ]
+    labels = [[system.label.value for system in binding.systems] for binding in (held, wanted)]
+    if labels[0] != labels[1]:
+        return [*found, f"systems {', '.join(labels[0])}, not {', '.join(labels[1])}"]
+    for before, after in zip(held.systems, wanted.systems, strict=True):
+        for name in (field.name for field in fields(System)):
+            old, new = getattr(before, name), getattr(after, name)
+            if old != new:
+                found.append(f"{name} of {before.label} {_plain(old)}, not {_plain(new)}")
+    return found
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, tuple):
+        return " ".join(map(str, value)) if all(isinstance(one, str) for one in value) else shown(value)
+    return str(value)
 
 
 def _words(key: ResponseKey) -> str:

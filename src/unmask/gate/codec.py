@@ -18,8 +18,8 @@ FORMAT: Literal["unmask.gate.run/1"] = "unmask.gate.run/1"
 _Value = TypeVar("_Value")
 
 
-class _Strict(BaseModel, Generic[_Value]):
-    """Lends its strictness to the values in it, which are plain dataclasses."""
+class Strict(BaseModel, Generic[_Value]):
+    """Lends its strictness to the value in it, which is a plain dataclass; see `read_strict`."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -33,8 +33,8 @@ class _Run(BaseModel):
     binding: Binding
 
 
-_RESPONSE = TypeAdapter(_Strict[Response])
-_SCORED = TypeAdapter(_Strict[Scored])
+_RESPONSE = TypeAdapter(Strict[Response])
+_SCORED = TypeAdapter(Strict[Scored])
 
 
 def response_line(response: Response) -> bytes:
@@ -48,7 +48,7 @@ def read_response(line: bytes) -> Response:
     Raises:
         RunFolderError: it is no answer; says which field, its value and what is allowed.
     """
-    return _read(_RESPONSE, line, "an answer")
+    return read_strict(_RESPONSE, line, "an answer")
 
 
 def scored_line(scored: Scored) -> bytes:
@@ -62,7 +62,7 @@ def read_scored(line: bytes) -> Scored:
     Raises:
         RunFolderError: it is no score; says which field, its value and what is allowed.
     """
-    return _read(_SCORED, line, "a score")
+    return read_strict(_SCORED, line, "a score")
 
 
 def binding_text(binding: Binding) -> str:
@@ -82,7 +82,12 @@ def read_binding(text: str) -> Binding:
         raise RunFolderError(f"no description of a gate run: {_first_misfit(error, 0)}") from error
 
 
-def _read(adapter: TypeAdapter[_Strict[_Value]], line: bytes, what: str) -> _Value:
+def read_strict(adapter: TypeAdapter[Strict[_Value]], line: bytes, what: str) -> _Value:
+    """Read a line of JSON that is the fields of a value by their own names.
+
+    Raises:
+        RunFolderError: it is something else than ``what``; says which field is the first that does not fit, and how.
+    """
     try:
         # A line is the value itself; what lends it strictness is put around it here and nowhere else.
         return adapter.validate_json(b'{"value":' + line.strip() + b"}").value

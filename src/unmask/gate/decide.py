@@ -5,8 +5,9 @@ from datetime import datetime
 
 from unmask.gate.against import compare_row
 from unmask.gate.cells import cells_of
+from unmask.gate.counted import counted
 from unmask.gate.decide_errors import UndecidableError
-from unmask.gate.gate_file import PERCENTILES, Gate, Row
+from unmask.gate.gate_file import Gate, Row
 from unmask.gate.response import Binding, System, SystemLabel
 from unmask.gate.rows import decide_row, figure
 from unmask.gate.score import Scored
@@ -20,12 +21,15 @@ class ScoredRun:
     Attributes:
         scorer: digest of all that made the marks: checks, rubrics, judges and what they were asked.
         corrected: how many marks are as people put them right.
+        answers: of the lines that hold its answers, as `unmask.gate.kept.chained`; ``votes`` of those of its judges.
     """
 
     binding: Binding
     scored: tuple[Scored, ...]
     scorer: str
     corrected: int = 0
+    answers: tuple[str, ...] = ()
+    votes: tuple[str, ...] = ()
 
     @property
     def model(self) -> System:
@@ -39,8 +43,13 @@ class ScoredRun:
 
     @property
     def scenarios(self) -> frozenset[str]:
-        """Ids of the scenarios asked."""
+        """Ids of the scenarios that it is of."""
         return frozenset(item.key.scenario for item in self.scored)
+
+    @property
+    def seen(self) -> frozenset[str]:
+        """Ids of the scenarios that have an answer; what was never asked, or the infrastructure failed, is unseen."""
+        return frozenset(item.key.scenario for item in self.scored if any(one.value is not None for one in item.marks))
 
 
 def check_decidable(run: ScoredRun) -> None:
@@ -89,7 +98,8 @@ def decide(run: ScoredRun, gate: Gate, look: Look, now: datetime) -> GateReport:
 def _said_by_people(run: ScoredRun) -> tuple[str, ...]:
     if not run.corrected:
         return ()
-    return (f"{run.corrected} marks are as reviewers corrected them; who, when and why stands beside each",)
+    marks = counted(run.corrected, "mark")
+    return (f"{marks} put right by reviewers; who, when and why stands beside each",)
 
 
 def _row(row: Row, run: ScoredRun, confidence: float) -> RowResult:
@@ -112,5 +122,5 @@ def _row(row: Row, run: ScoredRun, confidence: float) -> RowResult:
 
 def _warning(result: RowResult) -> str:
     row, counts = result.row, result.counts
-    unit = "scenarios" if row.statistic in PERCENTILES else "clusters"
-    return f"{row.name} can never pass with {counts.units} {unit} at this look, whatever the answers: {row.words}"
+    units = counted(counts.units, row.unit)
+    return f"{row.name} can never pass with {units} at this look, whatever the answers: {row.words}"

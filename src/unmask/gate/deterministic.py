@@ -59,6 +59,11 @@ def metrics_of(scenario: Scenario) -> tuple[Metric, ...]:
     return tuple(metric for metric in Metric if applies[metric])
 
 
+def can_have(metric: Metric, scenario: Scenario) -> bool:
+    """Tell whether answers to a scenario can have a metric, be it from code or from a judge."""
+    return metric is Metric.NATURALNESS or metric in metrics_of(scenario)
+
+
 def _any(checks: Sequence[Check], *kinds: type) -> bool:
     return any(isinstance(check, kinds) for check in checks)
 

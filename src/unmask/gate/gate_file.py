@@ -75,6 +75,11 @@ class Row:
         sign = ">=" if self.bound is Bound.AT_LEAST else "<="
         return f"{self.statistic} of {self.metric} {sign} {self.threshold:g}"
 
+    @property
+    def unit(self) -> str:
+        """What counts as one in its interval."""
+        return "scenario" if self.statistic in PERCENTILES else "cluster"
+
     def clears(self, value: float) -> bool:
         """Tell whether a value is on the side that passes."""
         return value >= self.threshold if self.bound is Bound.AT_LEAST else value <= self.threshold

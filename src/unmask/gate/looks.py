@@ -5,6 +5,7 @@ holds the digest of the line before, as in the log of policies, and stays.
 """
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +16,7 @@ from pydantic import AwareDatetime, Field, StringConstraints, ValidationError
 from unmask.gate.decide import ScoredRun, check_decidable, decide
 from unmask.gate.decide_errors import LookLogError, SeenScenariosError
 from unmask.gate.gate_file import Gate
+from unmask.gate.kept import Kept, kept_of
 from unmask.gate.response import Binding, System
 from unmask.gate.verdict import GateReport, Look, Verdict
 from unmask.policy.digest import canonical, canonical_document, content_digest
@@ -37,7 +39,9 @@ class LookEntry(Document):
     Attributes:
         system: digest of `system_digest`; ``policy`` is the budget policy that it ran under.
         run: its name, and ``started``, without which a folder that is emptied and filled again would be one run.
-        scenarios: ids, sorted.
+        look: which one it is of its system on the family, from 0.
+        answers: the lines of answers that it was decided on; ``votes`` those of judges.
+        scenarios: ids of those that had an answer, sorted.
     """
 
     number: Annotated[int, Field(ge=1)]
@@ -52,6 +56,9 @@ class LookEntry(Document):
     gate: FullDigest
     scorer: Text
     exploratory: bool
+    look: Annotated[int, Field(ge=0)]
+    answers: Kept
+    votes: Kept
     verdict: Verdict
     scenarios: tuple[str, ...]
     previous: FullDigest
@@ -77,19 +84,18 @@ class Looks:
     def look_for(self, run: ScoredRun, gate: Gate, *, exploratory: bool = False) -> Look:
         """Return which look a run is: the one that it was before, or the next of its system on its suite family.
 
+        It is no longer the one that it was before where answers or votes were taken out: who has them given again
+        until they suit looks again each time.
+
         Raises:
             SeenScenariosError: its scenarios were first seen under another gate or scoring.
         """
         if not exploratory:
-            self._refuse_changes(run, gate)
+            self.refuse_changes(run.binding.family, run.seen, gate, run.scorer)
         key = system_digest(run.model)
-        runs = dict.fromkeys(
-            (entry.run, entry.started)
-            for entry in self.entries
-            if entry.family == run.binding.family and entry.system == key
-        )
-        known, own = list(runs), (run.binding.run, run.binding.started)
-        number = known.index(own) if own in runs else len(known)
+        known = [entry for entry in self.entries if entry.family == run.binding.family and entry.system == key]
+        own = [entry.look for entry in known if _is_of(entry, run)]
+        number = own[-1] if own else max((entry.look for entry in known), default=-1) + 1
         return Look(number=number, exploratory=exploratory)
 
     def passed(self, run: Binding, policy: str) -> SealedEntry | None:
@@ -102,15 +108,20 @@ class Looks:
             return None
         return found[-1]
 
-    def _refuse_changes(self, run: ScoredRun, gate: Gate) -> None:
-        first = self._first_seen(run.binding.family)
-        now = {"gate": gate.digest, "scoring": run.scorer}
+    def refuse_changes(self, family: str, scenarios: AbstractSet[str], gate: Gate, scorer: str) -> None:
+        """Make sure that nothing was changed since answers were seen, which is known before any is asked for.
+
+        Raises:
+            SeenScenariosError: some were first seen under another gate or scoring.
+        """
+        first = self._first_seen(family)
+        now = {"gate": gate.digest, "scoring": scorer}
         for what, digest in now.items():
-            changed = sorted(name for name in run.scenarios if name in first and first[name][what] != digest)
+            changed = sorted(name for name in scenarios if name in first and first[name][what] != digest)
             if changed:
                 names = ", ".join(changed[:SHOWN])
                 raise SeenScenariosError(
-                    f"answers to {len(changed)} of {len(run.scenarios)} scenarios ({names}, ...) were first seen under "
+                    f"answers to {len(changed)} of {len(scenarios)} scenarios ({names}, ...) were first seen under "
                     f"another {what} ({first[changed[0]][what][:12]}, now {digest[:12]}): a threshold, row or rubric "
                     "that is changed once answers are known decides nothing on them. Take fresh scenarios, or look "
                     "with --exploratory"
@@ -126,11 +137,12 @@ class Looks:
 
 
 def system_digest(system: System) -> str:
-    """Return the digest of what makes a system the same at every look: weights, policy, mode and settings.
+    """Return the digest of what makes a system the same at every look: weights, policy and mode.
 
-    Not how facts are retrieved: who mends that until the same scenarios pass looks at them again and again.
+    Not its settings, nor how facts are retrieved: who changes those until the same scenarios pass looks at them again
+    and again.
     """
-    return content_digest(canonical([system.digest, system.policy, system.mode, list(system.settings)]))
+    return content_digest(canonical([system.digest, system.policy, system.mode]))
 
 
 class LookLog:
@@ -168,7 +180,7 @@ class LookLog:
             UndecidableError: as `unmask.gate.decide.check_decidable`.
         """
         try:
-            with locked(self.path.parent, LOCK_SECONDS):
+            with locked(self.path.parent, LOCK_SECONDS, "--looks"):
                 looks = self.read()
                 check_decidable(run)
                 report = decide(run, gate, looks.look_for(run, gate, exploratory=exploratory), now)
@@ -195,11 +207,20 @@ def _entry(looks: Looks, run: ScoredRun, report: GateReport) -> LookEntry:
             "gate": report.gate.digest,
             "scorer": run.scorer,
             "exploratory": report.look.exploratory,
+            "look": report.look.number,
+            "answers": kept_of(run.answers),
+            "votes": kept_of(run.votes),
             "verdict": report.verdict,
-            "scenarios": tuple(sorted(run.scenarios)),
+            "scenarios": tuple(sorted(run.seen)),
             "previous": looks.head,
         }
     )
+
+
+def _is_of(entry: LookEntry, run: ScoredRun) -> bool:
+    """Tell whether an entry is of this run, which may have gone on since."""
+    is_named = (entry.run, entry.started) == (run.binding.run, run.binding.started)
+    return is_named and entry.answers.begins(run.answers) and entry.votes.begins(run.votes)
 
 
 def _same(entry: LookEntry, earlier: LookEntry) -> bool:

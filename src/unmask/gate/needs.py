@@ -61,6 +61,11 @@ def good_threshold(row: Row) -> float:
 
 def needed_units(row: Row, cells: Sequence[Cell], confidence: float) -> int | None:
     """Return how many units of a fresh run would decide a row one way or the other, by what was seen; 80 % power."""
+    found = _needed(row, cells, confidence)
+    return None if found is None else max(FEWEST_UNITS, found)
+
+
+def _needed(row: Row, cells: Sequence[Cell], confidence: float) -> int | None:
     if row.statistic in PERCENTILES:
         return _needed_scenarios(row, [value for value in one_a_scenario(cells) if value is not None], confidence)
     values = values_of(cluster_means(cells, None))

@@ -1,7 +1,4 @@
-"""What is tried again: faults of the infrastructure, with pauses that no two callers share.
-
-Full jitter is that of M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
-"""
+"""What is tried again: faults of the infrastructure, with pauses that no two callers share."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -20,9 +17,14 @@ from unmask.remote.errors import (
     UpstreamRefusedError,
     WithheldError,
 )
+from unmask.remote.retrying import jitter_s
 from unmask.types import Outcome
 
 _Result = TypeVar("_Result")
+
+
+def _unheard(_: str) -> None:
+    pass
 
 
 class FaultError(Exception):
@@ -65,18 +67,23 @@ class Patience:
             after_s: what the server asks for; jitter goes on top of it.
             draw: a number from 0 to 1.
         """
-        pause = (after_s or 0.0) + draw * min(self.longest_s, self.base_s * 2.0 ** (tried - 1))
+        pause = (after_s or 0.0) + jitter_s(tried, self.base_s, self.longest_s, draw)
         return None if tried >= self.most_tries or waited_s + pause > self.total_s else pause
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trying:
-    """Tries until there is an answer or patience ends; time, chance and sleep are arguments."""
+    """Tries until there is an answer or patience ends; time, chance and sleep are arguments.
+
+    Attributes:
+        notice: told the reason of each fault that is to be tried again, so that whoever waits knows what for.
+    """
 
     clock: Clock
     rng: Random
     patience: Patience = field(default_factory=Patience)
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    notice: Callable[[str], None] = _unheard
 
     async def until_answered(self, call: Callable[[], Awaitable[_Result]]) -> tuple[_Result, int]:
         """Return what a call returns, and how many tries that took.
@@ -99,6 +106,7 @@ class Trying:
                 pause = self.patience.pause_s(tried, waited, fault.after_s, self.rng.random())
                 if pause is None or not fault.may_retry:
                     raise GaveUpError(fault.reason, tried) from error
+                self.notice(fault.reason)
             await self.sleep(pause)
 
 

@@ -4,10 +4,10 @@ import re
 
 from unmask.gate.reading.phrases import KOREAN
 from unmask.gate.reading.setting import Setting
+from unmask.knowledge.korean import final_of, particle
 from unmask.tasks.dialogue_phrases import SLOT_NOUNS
 
 _PAIRS = (("은", "는"), ("이", "가"), ("을", "를"), ("과", "와"), ("이라", "라"), ("으로", "로"))
-_FIRST, _LAST, _FINALS = 0xAC00, 0xD7A3, 28
 _KOREAN_NOUNS = {
     "role": "직책",
     "home": "집",
@@ -46,12 +46,8 @@ def with_particles(text: str, token: str, word: str) -> str:
     return pattern.sub(lambda found: _with(word, found[1]) if found[1] else word, text)
 
 
-def _with(word: str, particle: str) -> str:
-    """Attach a particle in the form for a word that ends in a consonant, or for one that does not."""
-    pair = next(pair for pair in _PAIRS if particle in pair)
-    return word + pair[0 if _ends_in_consonant(word) else 1]
-
-
-def _ends_in_consonant(word: str) -> bool:
-    last = ord(word[-1])
-    return _FIRST <= last <= _LAST and (last - _FIRST) % _FINALS != 0
+def _with(word: str, given: str) -> str:
+    """Attach a particle in the form that goes with a word; that after a vowel where its reading is not known."""
+    after_consonant, after_vowel = next(pair for pair in _PAIRS if given in pair)
+    is_known = final_of(word[-1]) is not None
+    return word + (particle(word, after_consonant, after_vowel) if is_known else after_vowel)

@@ -38,11 +38,6 @@ class RowPlan:
     chance: float | None
     can_pass: bool | None
 
-    @property
-    def unit(self) -> str:
-        """What counts as one."""
-        return "scenarios" if self.row.statistic in PERCENTILES else "clusters"
-
 
 def plan_gate(
     gate: Gate,

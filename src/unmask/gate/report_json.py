@@ -2,7 +2,7 @@
 
 import math
 
-from unmask.gate.report_words import bound_to, unit_of
+from unmask.gate.report_words import bound_to
 from unmask.gate.verdict import GateReport, Paired, RowResult
 from unmask.stats import Interval
 
@@ -42,7 +42,7 @@ def _row(result: RowResult) -> dict[str, object]:
         "why": result.why,
         "interval": interval_json(result.interval),
         "method": result.method,
-        "unit": unit_of(result),
+        "unit": f"{result.row.unit}s",
         "units": counts.units,
         "answers": counts.answers,
         "unscored": counts.unscored,

@@ -1,6 +1,6 @@
 """What reports say of a row and a run, in the same words everywhere."""
 
-from unmask.gate.gate_file import PERCENTILES
+from unmask.gate.counted import counted
 from unmask.gate.picture import figure_text
 from unmask.gate.response import System
 from unmask.gate.score import Metric
@@ -13,8 +13,11 @@ EXPLORATORY = "exploratory: these verdicts decide nothing"
 def headline(report: GateReport) -> str:
     """The verdict in one line."""
     counts = [sum(result.verdict is verdict for result in report.rows) for verdict in Verdict]
-    told = ", ".join(f"{n} {verdict}" for n, verdict in zip(counts, Verdict, strict=True) if n)
-    look = f"look {report.look.number}, {report.look.confidence:.4%} intervals"
+    rows = len(report.rows)
+    told = ", ".join(
+        f"{n} of {counted(rows, 'row')} {verdict}" for n, verdict in zip(counts, Verdict, strict=True) if n
+    )
+    look = f"look {report.look.number}, intervals of {percent(report.look.confidence)}"
     note = f" ({EXPLORATORY})" if report.look.exploratory else ""
     return f"{report.verdict}{note}: {told}; {look}"
 
@@ -28,9 +31,9 @@ def interval_text(interval: Interval | None, metric: Metric) -> str:
     return f"{figure_text(interval.estimate, seconds=seconds)} [{low}, {high}]"
 
 
-def unit_of(result: RowResult) -> str:
-    """What counts as one in a row."""
-    return "scenarios" if result.row.statistic in PERCENTILES else "clusters"
+def percent(share: float) -> str:
+    """Write a confidence with as many digits as tell it from others: 95 %, 97.5 %, 99.9951 %."""
+    return f"{100 * share:.4f}".rstrip("0").rstrip(".") + " %"
 
 
 def basis_text(result: RowResult) -> str:
@@ -38,14 +41,14 @@ def basis_text(result: RowResult) -> str:
     counts = result.counts
     if not counts.answers:
         return "nothing"
-    return f"{counts.units} {unit_of(result)}, {counts.answers} answers, {counts.unscored} unscored"
+    return f"{counted(counts.units, result.row.unit)}, {counted(counts.answers, 'answer')}, {counts.unscored} unscored"
 
 
 def verdict_text(result: RowResult) -> str:
     """Why a row has its verdict, and what would decide it."""
     text = result.why
     if result.verdict is Verdict.INCONCLUSIVE and result.needed is not None:
-        text += f"; a fresh run needs about {result.needed} {unit_of(result)}"
+        text += f"; a fresh run would be decided with about {counted(result.needed, result.row.unit)}"
     if not result.can_pass:
         text += "; with so few it can never pass"
     return text
@@ -71,8 +74,9 @@ def paired_text(paired: Paired | None) -> str:
 def system_text(system: System) -> str:
     """What a system is."""
     policy = f", policy {system.policy}" if system.policy else ""
-    where = f" at {system.url}" if system.url else ""
-    return f"{system.model}{where} ({system.mode}), weights {system.digest}{policy}"
+    # How a server decodes is its own affair: nobody asked it.
+    where = f" at {system.url}" if system.url else f" ({system.mode})"
+    return f"{system.model}{where}, weights {system.digest}{policy}"
 
 
 def bound_to(report: GateReport) -> tuple[tuple[str, str], ...]:

@@ -22,20 +22,26 @@ class TypedRetrieval:
     Args:
         form: how facts are written.
         settings: how they are chosen.
+        embedder: what compares texts, in every language; without it what needs no server.
     """
 
-    def __init__(self, form: Form, settings: Retrieval | None = None) -> None:
+    def __init__(self, form: Form, settings: Retrieval | None = None, embedder: Embedder | None = None) -> None:
         self._form = form
         self._settings = settings or Retrieval()
         self._retrievers: dict[str, Retriever] = {}
+        self._given = embedder
         self._embedders: dict[str, Embedder] = {}
 
     @property
     def name(self) -> str:
-        """Say how it chooses and packs."""
+        """Say how it chooses and packs; English is compared otherwise where an extra is not installed."""
         chosen = self._settings
         budget = "none" if chosen.budget is None else chosen.budget
-        return f"typed {self._form} budget={budget} most_similar={chosen.most_similar} pinned={_pinned(chosen)} carried"
+        vectors = (self._given or self._embedder("en")).name
+        return (
+            f"typed {self._form} budget={budget} most_similar={chosen.most_similar} pinned={_pinned(chosen)} carried "
+            f"vectors={vectors}"
+        )
 
     @property
     def sees_needed(self) -> bool:
@@ -73,7 +79,7 @@ class TypedRetrieval:
         if world.digest not in self._retrievers:
             (language, *others) = world.languages
             # Word vectors are megabytes: worlds of one language share them.
-            embedder = None if others else self._embedder(language)
+            embedder = self._given or (None if others else self._embedder(language))
             self._retrievers[world.digest] = Retriever(world, settings=self._settings, embedder=embedder)
         return self._retrievers[world.digest]
 

@@ -3,15 +3,17 @@
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import orjson
 from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from unmask.gate.audit import AuditDraw
+from unmask.gate.codec import Strict, read_strict
 from unmask.gate.correction import Correction
+from unmask.gate.errors import RunFolderError
 from unmask.gate.lock import locked
 from unmask.gate.review_errors import ReviewStoreError
 from unmask.gate.review_finding import Finding
@@ -41,17 +43,9 @@ class LineFolder(Protocol):
         ...
 
 
-class _Strict(BaseModel, Generic[_Kept]):
-    """Lends its strictness to the value in it, which is a plain dataclass."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    value: _Kept
-
-
-_CORRECTION = TypeAdapter(_Strict[Correction])
-_DRAW = TypeAdapter(_Strict[AuditDraw])
-_FINDING = TypeAdapter(_Strict[Finding])
+_CORRECTION = TypeAdapter(Strict[Correction])
+_DRAW = TypeAdapter(Strict[AuditDraw])
+_FINDING = TypeAdapter(Strict[Finding])
 
 
 class ReviewStore:
@@ -123,16 +117,14 @@ class ReviewStore:
             raise ReviewStoreError(f"a name or note is no Unicode text: {error}. Write it anew") from error
         self._folder.append_lines(name, [line])
 
-    def _read(self, name: str, adapter: TypeAdapter[_Strict[_Kept]]) -> list[_Kept]:
+    def _read(self, name: str, adapter: TypeAdapter[Strict[_Kept]]) -> list[_Kept]:
         found = []
         for number, line in enumerate(self._folder.lines(name), start=1):
             try:
-                found.append(adapter.validate_json(b'{"value":' + line + b"}").value)
-            except ValidationError as error:
-                first = error.errors(include_url=False, include_context=False)[0]
-                field = ".".join(map(str, first["loc"][1:]))
+                found.append(read_strict(adapter, line, "a record of a review"))
+            except RunFolderError as error:
                 raise ReviewStoreError(
-                    f"line {number} of {self._folder.url}/{name} is damaged: {field}: {first['msg']}. Put the file of "
-                    "a backup in its place"
+                    f"line {number} of {self._folder.url}/{name} is damaged: {error.message}. Put the file of a backup "
+                    "in its place"
                 ) from error
         return found

@@ -16,10 +16,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from unmask.gate.cells import Cell, cells_of, cluster_means, counts_of, one_a_scenario, values_of
+from unmask.gate.counted import counted
 from unmask.gate.gate_file import PERCENTILES, Bound, Row
 from unmask.gate.needs import FEWEST_UNITS, can_pass, needed_units
 from unmask.gate.response import SystemLabel
-from unmask.gate.score import Scored
+from unmask.gate.score import Metric, Scored
 from unmask.gate.verdict import Counts, RowResult, Verdict
 from unmask.stats import Floats, Interval, NotEnoughData, betting_mean, percentile_ranks, wilson, wilson_of_rate
 
@@ -125,11 +126,19 @@ def _method(row: Row, cells: Sequence[Cell]) -> str:
     return "Wilson on clusters" if bool(np.isin(means, (0.0, 1.0)).all()) else "betting on clusters"
 
 
+def _nothing(metric: Metric) -> str:
+    if metric is Metric.NATURALNESS:
+        return "code has no mark for naturalness: score with --judge"
+    return "no scenario that was asked has this metric, or none has a mark of it"
+
+
 def _verdict(row: Row, interval: Interval | None, counts: Counts) -> tuple[Verdict, str]:
     if not counts.answers:
-        return Verdict.INCONCLUSIVE, "no scenario that was asked has this metric, or none has a mark of it"
+        return Verdict.INCONCLUSIVE, _nothing(row.metric)
     if interval is None:
-        return Verdict.INCONCLUSIVE, f"too little to go by: {counts.units} units, {counts.unscored} answers unscored"
+        return Verdict.INCONCLUSIVE, (
+            f"too little to go by: {counted(counts.units, row.unit)}, {counted(counts.unscored, 'answer')} unscored"
+        )
     if counts.unscored_share > row.most_unscored:
         return Verdict.INCONCLUSIVE, (
             f"{counts.unscored} of {counts.answers} answers are unscored, allowed: a share of {row.most_unscored:g}"

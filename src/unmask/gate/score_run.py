@@ -12,7 +12,7 @@ from unmask.gate.judges.panel import Panel
 from unmask.gate.judges.settings import PanelSettings
 from unmask.gate.reading.phrases import Phrases
 from unmask.gate.scenario import Suite
-from unmask.gate.score import Mark, Metric, Scored
+from unmask.gate.score import Metric, Scored
 from unmask.gate.scored_run import write_scorer
 from unmask.gate.scorer import Scorer, ScorerIdentity, identity_of, with_judged
 
@@ -66,10 +66,10 @@ async def score_run(
             for question in scorer.questions(scored[number], response, settings.rubric)
         ]
         marks = await judges.marks([question for _, question in questions], progress)
-        judged: dict[int, list[Mark]] = {}
+        judged = {n: list(scorer.unjudged(response, settings.rubric)) for n, response in enumerate(responses)}
         for (number, _), mark in zip(questions, marks, strict=True):
-            judged.setdefault(number, []).append(mark)
-        scored = [with_judged(one, judged.get(number, ())) for number, one in enumerate(scored)]
+            judged[number].append(mark)
+        scored = [with_judged(one, judged[number]) for number, one in enumerate(scored)]
     identity = identity_of(phrases, None if panel is None else panel[0])
     answers = ScoredAnswers(scored=tuple(scored), identity=identity, agreement=_agreement(scored))
     _write(folder, answers)

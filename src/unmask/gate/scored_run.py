@@ -7,14 +7,17 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from unmask.gate.apply_corrections import apply_corrections
-from unmask.gate.artefacts import RunFolder
+from unmask.gate.artefacts import RESPONSES, RunFolder
 from unmask.gate.decide import ScoredRun
 from unmask.gate.decide_errors import UndecidableError
+from unmask.gate.deterministic import can_have
 from unmask.gate.errors import RunFolderError
+from unmask.gate.judges.vote_file import VOTES
+from unmask.gate.kept import chained
 from unmask.gate.response import ResponseKey, SystemLabel
 from unmask.gate.review_store import ReviewStore
 from unmask.gate.scenario import Suite
-from unmask.gate.score import Scored
+from unmask.gate.score import Mark, Metric, Scored
 from unmask.gate.standing import standing_of
 
 SCORER = "scorer.json"
@@ -60,6 +63,8 @@ def read_scored_run(folder: RunFolder) -> ScoredRun:
         corrected=sum(
             mark not in before.marks for before, after in zip(scored, corrected, strict=True) for mark in after.marks
         ),
+        answers=chained(folder.lines(RESPONSES)),
+        votes=chained(folder.lines(VOTES)),
     )
 
 
@@ -71,7 +76,8 @@ def _corrected(folder: RunFolder, scored: tuple[Scored, ...]) -> tuple[Scored, .
 def with_unasked(run: ScoredRun, suite: Suite) -> ScoredRun:
     """Return a run in which scenarios of its suite that were never asked are there, without marks.
 
-    Who stops a run while it looks good has chosen its scenarios; so those left out count as unscored.
+    Who stops a run while it looks good has chosen its scenarios; so those left out count as unscored, in the metrics
+    that they would have.
 
     Raises:
         UndecidableError: the suite is another than the run's.
@@ -81,12 +87,17 @@ def with_unasked(run: ScoredRun, suite: Suite) -> ScoredRun:
             f"run {run.binding.run} is of suite {run.binding.suite[:12]} and {suite.id} is {suite.digest[:12]}; name "
             "the suite as it was asked"
         )
+    seen = {mark.metric for item in run.scored for mark in item.marks}
     unasked = tuple(
         Scored(
             key=ResponseKey(scenario=scenario.id, seed=run.binding.seeds[0], system=SystemLabel.MODEL),
             kind=scenario.kind,
             cluster=scenario.cluster,
-            marks=(),
+            marks=tuple(
+                Mark(metric=metric, value=None, why=("never asked",))
+                for metric in Metric
+                if can_have(metric, scenario) and (metric is not Metric.NATURALNESS or metric in seen)
+            ),
         )
         for scenario in suite.scenarios
         if scenario.id not in run.scenarios

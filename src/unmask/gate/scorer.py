@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 
-from unmask.gate.deterministic import metrics_of, score_response
+from unmask.gate.deterministic import can_have, metrics_of, score_response
 from unmask.gate.errors import RunFolderError
 from unmask.gate.judges.panel import Question
 from unmask.gate.judges.prompt import SYSTEM
@@ -66,7 +66,7 @@ class Scorer:
     def questions(self, scored: Scored, response: Response, rubric: Rubric) -> tuple[Question, ...]:
         """Return what judges are to be asked about an answer."""
         scenario = self.scenario(response)
-        if response.fault is not None or len(response.turns) != len(scenario.turns):
+        if not _is_whole(response, scenario):
             return ()
         world = self._suite.worlds[scenario.world]
         return tuple(
@@ -75,9 +75,22 @@ class Scorer:
             if _is_asked(criterion, scored, scenario)
         )
 
+    def unjudged(self, response: Response, rubric: Rubric) -> tuple[Mark, ...]:
+        """Return marks without a value of what only judges mark, for an answer that none can be shown: so it counts."""
+        scenario = self.scenario(response)
+        if _is_whole(response, scenario):
+            return ()
+        metrics = {one.metric for one in rubric.criteria if one.when is When.ALWAYS and can_have(one.metric, scenario)}
+        why = (response.fault or "there is no answer to every turn",)
+        return tuple(Mark(metric=metric, value=None, why=why) for metric in metrics.difference(metrics_of(scenario)))
+
+
+def _is_whole(response: Response, scenario: Scenario) -> bool:
+    return response.fault is None and len(response.turns) == len(scenario.turns)
+
 
 def _is_asked(criterion: Criterion, scored: Scored, scenario: Scenario) -> bool:
-    applies = criterion.metric is Metric.NATURALNESS or criterion.metric in metrics_of(scenario)
+    applies = can_have(criterion.metric, scenario)
     match criterion.when:
         case When.ALWAYS:
             return applies

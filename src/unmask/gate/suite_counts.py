@@ -2,19 +2,12 @@
 
 from collections.abc import Mapping
 
+from unmask.gate.counted import counted
+from unmask.gate.deterministic import can_have
 from unmask.gate.gate_file import Gate, Row
 from unmask.gate.needs import can_pass
 from unmask.gate.planning import Available
-from unmask.gate.scenario import CorrectsClaim, HasForm, KeepsManner, NamesEntities, Scenario, ScenarioKind, Suite
-from unmask.gate.score import Metric
-
-_BY_CHECK: Mapping[Metric, type] = {
-    Metric.TRAP_CORRECTED: CorrectsClaim,
-    Metric.ENTITY_COVERAGE: NamesEntities,
-    Metric.PERSONA: KeepsManner,
-    Metric.FORMAT: HasForm,
-}
-"""Metrics that only scenarios with such a check can have."""
+from unmask.gate.scenario import Scenario, Suite
 
 
 def available_for(suite: Suite, gate: Gate) -> Mapping[str, Available]:
@@ -31,17 +24,12 @@ def hopeless(suite: Suite, gate: Gate, confidence: float) -> tuple[str, ...]:
     available = available_for(suite, gate)
     return tuple(
         f"{row.name} can never pass with this suite, whatever the answers: {row.words} with "
-        f"{available[row.name].clusters} clusters in {available[row.name].scenarios} scenarios. unmask gate plan says "
-        "how many it takes"
+        f"{counted(available[row.name].clusters, 'cluster')} in {counted(available[row.name].scenarios, 'scenario')}. "
+        "unmask gate plan says how many it takes"
         for row in gate.rows
         if not can_pass(row, available[row.name].of(row), confidence)
     )
 
 
 def _is_about(row: Row, scenario: Scenario) -> bool:
-    if row.kinds and scenario.kind not in row.kinds:
-        return False
-    if row.metric is Metric.MULTI_TURN:
-        return scenario.kind is ScenarioKind.MULTI_TURN
-    check = _BY_CHECK.get(row.metric)
-    return check is None or any(isinstance(found, check) for turn in scenario.turns for found in turn.checks)
+    return (not row.kinds or scenario.kind in row.kinds) and can_have(row.metric, scenario)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -189,7 +189,10 @@ def _worlds(
         except WorldError as error:
             # What is at fault has its own file and line; the suite's line says who asked for it.
             faults.append(part.fault(f"{shown(name)} is no world that can be used", "worlds", number))
-            faults += [Fault(file=f"{name}/{one.file}", line=one.line, message=one.message) for one in error.faults]
+            faults += [
+                Fault(file=str(PurePosixPath(name, one.file)), line=one.line, message=one.message)
+                for one in error.faults
+            ]
             continue
         if world.id in worlds:
             faults.append(part.fault(f"{shown(name)} is {world.id}, which is there already", "worlds", number))

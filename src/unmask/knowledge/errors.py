@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from unmask.errors import ConfigError
 
@@ -30,6 +31,8 @@ class Fault:
 
 class WorldError(ConfigError):
     """A world cannot be used; ``faults`` is everything that one reading found, by file and line."""
+
+    is_list: ClassVar[bool] = True
 
     def __init__(self, folder: Path, faults: Iterable[Fault]) -> None:
         self.folder = folder

@@ -64,7 +64,7 @@ def read_json(file: Path, content: bytes) -> object:
     return value
 
 
-def write_world(imported: Imported, folder: Path) -> World:
+def write_imported(imported: Imported, folder: Path) -> World:
     """Write a world's folder, and read it back.
 
     Raises:

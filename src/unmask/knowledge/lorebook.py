@@ -121,6 +121,7 @@ class _Import:
                     slots[name] = values
         always = [value for entry in constant for value in self._values(entry.content, _note(entry))]
         if always:
+            self.notes.append(f"constant entries, now facts of {self.title!r} and no entities: {len(constant)}")
             slots[ALWAYS] = list({value.value: value for value in reversed(always)}.values())[::-1]
         if not slots:
             return

@@ -15,6 +15,9 @@ _KOREAN: Mapping[str, str] = MappingProxyType({
 _ENGLISH: Mapping[str, str] = MappingProxyType({"sealed_by": "sealer"})
 
 
+_SENTENCE_ENDS = (".", "!", "?", "…", "。")
+
+
 class Writer:
     """Writes the records of a world in one of its languages."""
 
@@ -46,7 +49,8 @@ class Writer:
                 return f"{name} – {label} ≠ {value}"
 
     def _sentence(self, name: str, label: str, value: str, *, since: str | None, until: str | None) -> str:
-        match self._language:
+        # A value that is a sentence already is no part of another.
+        match None if value.endswith(_SENTENCE_ENDS) else self._language:
             case "en":
                 verb = "is" if until is None else "was"
                 when = (f" since {since}" if until is None else f" from {since}") if since else ""

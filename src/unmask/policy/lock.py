@@ -12,8 +12,13 @@ LOCK_NAME = "lock"
 
 
 @contextmanager
-def locked(folder: Path, seconds: float) -> Iterator[None]:
+def locked(folder: Path, seconds: float, option: str = "--policy-dir") -> Iterator[None]:
     """Make the folder where it is not there, and hold its lock; the system lets go of it when the process dies.
+
+    Args:
+        folder: what nobody else is to write to.
+        seconds: how long to wait for whoever holds it.
+        option: of commands, which names another folder.
 
     Raises:
         PolicyStoreError: the folder cannot be written, or another process holds the lock for longer than ``seconds``.
@@ -29,7 +34,7 @@ def locked(folder: Path, seconds: float) -> Iterator[None]:
     except OSError as error:
         raise PolicyStoreError(
             f"{folder} cannot be written: {error.strerror or error}; see who may write there, or name another with "
-            "--policy-dir"
+            f"{option}"
         ) from error
     try:
         yield

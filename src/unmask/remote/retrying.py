@@ -12,6 +12,18 @@ from unmask.remote.settings import Retries
 LONGEST_AFTER_S = 86_400.0
 
 
+def jitter_s(tried: int, base_s: float, longest_s: float, draw: float) -> float:
+    """Return seconds drawn evenly from 0 to a longest pause that doubles with each try.
+
+    Args:
+        tried: tries that have failed, at least 1.
+        base_s: the longest pause before the second try.
+        longest_s: the longest of all.
+        draw: a number from 0 to 1.
+    """
+    return draw * min(longest_s, base_s * 2.0 ** (tried - 1))
+
+
 def pause_s(retries: Retries, tried: int, draw: Callable[[], float], after_s: float | None) -> float | None:
     """Return the seconds to wait before another try; ``None`` where there is to be none.
 
@@ -24,7 +36,7 @@ def pause_s(retries: Retries, tried: int, draw: Callable[[], float], after_s: fl
     """
     if tried > retries.limit or (after_s is not None and after_s > retries.longest):
         return None
-    return (after_s or 0.0) + draw() * min(retries.longest, retries.base * 2.0 ** (tried - 1))
+    return (after_s or 0.0) + jitter_s(tried, retries.base, retries.longest, draw())
 
 
 def retry_after_s(header: str | None, now: float) -> float | None:

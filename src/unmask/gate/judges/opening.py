@@ -24,6 +24,16 @@ def open_judge(settings: JudgeSettings, environ: Mapping[str, str], clock: WallC
     return HttpJudge(settings, _key(settings, environ), clock)
 
 
+def check_judge(settings: JudgeSettings, environ: Mapping[str, str]) -> None:
+    """Make sure that a judge could be opened as far as that is known here, before there is anything to ask it.
+
+    Raises:
+        JudgeError: its key is not in the environment.
+    """
+    if settings.api is not Api.BEDROCK:
+        _key(settings, environ)
+
+
 def _key(settings: JudgeSettings, environ: Mapping[str, str]) -> Key:
     try:
         return read_key(KeySource(env=settings.key_env), f"judge {settings.name}", environ)
