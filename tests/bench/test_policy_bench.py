@@ -1,6 +1,7 @@
 """Behaviour of the policy bench as a whole: what a policy gives items, splits, and a run from end to end."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,12 +15,12 @@ from unmask.bench.pace import Pace
 from unmask.bench.pictures import save_picture
 from unmask.bench.policy_bench import Basis, run_policy_bench
 from unmask.bench.policy_items import look_items, tuning_items
-from unmask.bench.policy_look import distinct_trials, take_look
+from unmask.bench.policy_look import KeptRunner, distinct_trials, take_look
 from unmask.bench.policy_sizes import Sizes, full_sizes, quick_sizes
 from unmask.bench.policy_under_test import NoPolicyError, PolicyUnderTest, open_policy
 from unmask.bench.policy_wall import WallPlan
 from unmask.bench.report import BenchReport
-from unmask.bench.trial import Setup, Trial, TrialRunner
+from unmask.bench.trial import Answer, Setup, Trial, TrialRunner
 from unmask.bench.tuning_journal import JournalOf, open_tuning_journal
 from unmask.bench.tuning_run import measure_ways, uniform
 from unmask.clock import SystemClock
@@ -167,6 +168,27 @@ def test_a_shared_prefix_changes_no_answer() -> None:
     alone, shared = (TrialRunner(BENCH, shares_prefixes=shares).run(trials) for shares in (False, True))
 
     assert [replace(answer, seconds=0.0) for answer in alone] == [replace(answer, seconds=0.0) for answer in shared]
+
+
+def test_a_look_that_was_broken_off_goes_on(tmp_path: Path) -> None:
+    """What was answered is not asked again, whatever else is; its seconds are those it was measured with."""
+    items, asked = look_items(0, 1)[:3], list[Trial]()
+    trials = [Trial(item=item, setup=Setup(max_steps=steps)) for item in items for steps in (1, 2)]
+
+    class Counting:
+        def run(self, trials: Sequence[Trial]) -> list[Answer]:
+            asked.extend(trials)
+            return [Answer(steps=1, tokens=2, seconds=0.1 * len(asked), correct=True) for _ in trials]
+
+    of = replace(OF, is_look=True)
+    with open_tuning_journal(tmp_path, of) as journal:
+        before = KeptRunner(Counting(), journal).run(trials[:4])
+    with open_tuning_journal(tmp_path, of) as journal:
+        after = KeptRunner(Counting(), journal).run(trials)
+
+    assert after[:4] == before
+    assert asked == trials
+    assert not (tmp_path / OF.file_name).exists()
 
 
 def test_pace_is_told_once_it_is_known() -> None:

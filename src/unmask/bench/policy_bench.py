@@ -22,7 +22,7 @@ from unmask.bench.policy_figures import (
     grid_figures,
 )
 from unmask.bench.policy_items import drifted_items, look_items
-from unmask.bench.policy_look import ArmRuns, Look, distinct_trials, look_records, take_look
+from unmask.bench.policy_look import ArmRuns, KeptRunner, Look, distinct_trials, look_records, take_look
 from unmask.bench.policy_sizes import Sizes, full_sizes, quick_sizes
 from unmask.bench.policy_targets import judge
 from unmask.bench.policy_tuning import Settled, settle
@@ -30,6 +30,7 @@ from unmask.bench.policy_under_test import Given, PolicyUnderTest
 from unmask.bench.policy_wall import measure_walls
 from unmask.bench.report import BenchReport, Figure
 from unmask.bench.trial import Setup, TrialRunner
+from unmask.bench.tuning_journal import JournalOf, open_tuning_journal
 from unmask.tasks.item import Item
 
 FROZEN, DRIFTED = "frozen", "drifted"
@@ -76,23 +77,26 @@ def run_policy_bench(
     """
     under, most = basis.under, basis.under.model.max_steps
     chosen = sizes or (quick_sizes(most) if quick else full_sizes(most))
-    runner, pace = TrialRunner(bench), Pace(bench.clock, progress, say)
+    pace = Pace(bench.clock, progress, say)
     settled = settle(bench, under, chosen, folder=basis.folder, kept=basis.kept, seed=seed, pace=pace)
     say(_settled_text(settled))
-    frozen = _Part(mixture=FROZEN, items=look_items(seed, settled.items), grid=chosen.grid)
-    look = _look(bench, under, runner, frozen, settled, chosen, seed, pace)
-    pace.stage("wall time", chosen.wall.runs + chosen.drifted * (len(look.arms) - len(chosen.grid)))
-    walls = measure_walls(
-        bench,
-        look.items,
-        look.given,
-        Setup(max_steps=settled.budgets.saturation),
-        chosen.wall,
-        seed=seed,
-        done=pace.done,
-    )
-    moved = _Part(mixture=DRIFTED, items=drifted_items(seed, chosen.drifted), grid=())
-    drifted = _look(bench, under, runner, moved, settled, chosen, seed, pace)
+    of = JournalOf(model_digest=bench.model.digest, precision=bench.precision, seed=seed, is_look=True)
+    with open_tuning_journal(basis.folder, of) as journal:
+        runner = KeptRunner(TrialRunner(bench), journal)
+        frozen = _Part(mixture=FROZEN, items=look_items(seed, settled.items), grid=chosen.grid)
+        look = _look(bench, under, runner, frozen, settled, chosen, seed, pace)
+        pace.stage("wall time", chosen.wall.runs + chosen.drifted * (len(look.arms) - len(chosen.grid)))
+        walls = measure_walls(
+            bench,
+            look.items,
+            look.given,
+            Setup(max_steps=settled.budgets.saturation),
+            chosen.wall,
+            seed=seed,
+            done=pace.done,
+        )
+        moved = _Part(mixture=DRIFTED, items=drifted_items(seed, chosen.drifted), grid=())
+        drifted = _look(bench, under, runner, moved, settled, chosen, seed, pace)
     progress("figures", 1.0)
     judged = judge(look, walls, chosen.grid, seed)
     return BenchReport(
@@ -127,7 +131,7 @@ class _Part:
 def _look(
     bench: Bench,
     under: PolicyUnderTest,
-    runner: TrialRunner,
+    runner: KeptRunner,
     part: _Part,
     settled: Settled,
     sizes: Sizes,

@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from random import Random
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.bench.policy_under_test import Given
 from unmask.bench.report import Record
-from unmask.bench.trial import Answer, Setup, Trial, TrialRunner
+from unmask.bench.trial import Answer, Setup, Trial
+from unmask.bench.tuning_journal import Key, TuningJournal
 from unmask.errors import UnmaskError
 from unmask.tasks.item import Item, Split, split_of
 
@@ -75,8 +78,32 @@ def distinct_trials(arms: Mapping[str, Sequence[Setup]], count: int) -> int:
     return sum(len({setups[place] for setups in arms.values()}) for place in range(count))
 
 
+class RunsTrials(Protocol):
+    """Answers trials."""
+
+    def run(self, trials: Sequence[Trial]) -> list[Answer]:
+        """Return the answers in the same order."""
+        ...
+
+
+class KeptRunner:
+    """Runs the trials that a journal lacks, and notes them there: a look that was broken off goes on."""
+
+    def __init__(self, runner: RunsTrials, journal: TuningJournal) -> None:
+        self._runner = runner
+        self._journal = journal
+
+    def run(self, trials: Sequence[Trial]) -> list[Answer]:
+        """Return the answers in the same order."""
+        keys = [Key(item=trial.item.digest, label=label_of_setup(trial.setup)) for trial in trials]
+        new = {key: trial for key, trial in zip(keys, trials, strict=True) if key not in self._journal}
+        for key, answer in zip(new, self._runner.run(list(new.values())) if new else [], strict=True):
+            self._journal.note(key, answer)
+        return [self._journal[key] for key in keys]
+
+
 def take_look(
-    runner: TrialRunner,
+    runner: RunsTrials,
     items: Sequence[Item],
     arms: Mapping[str, Sequence[Setup]],
     *,
@@ -110,6 +137,11 @@ def take_look(
         name: arm_runs(name, setups, [answers[place, setup] for place, setup in enumerate(setups)])
         for name, setups in arms.items()
     }
+
+
+def label_of_setup(setup: Setup) -> str:
+    """Name all that an arm decides of a request, exit rule included, in few characters."""
+    return blake2b(repr(setup).encode(), digest_size=12).hexdigest()
 
 
 def arm_runs(name: str, setups: Sequence[Setup], answers: Sequence[Answer]) -> ArmRuns:

@@ -1,8 +1,9 @@
-"""The journal of what was measured on tuning items: a line of what it is of, then a line an answer.
+"""Journals of what the policy bench has measured: a line of what it is of, then a line an answer.
 
-The opponents' settings take the best part of an hour, so that a run that was killed, or one of another policy, goes
-on with what there is. The file is named by the weights, the precision and the seed, which together with item and
-setting fix an answer. Latencies are not kept: nothing is tuned by them.
+The opponents' settings take the best part of an hour and the look at test items another, so that a run that was
+killed goes on with what there is, and one of another policy with what was tuned. A file is named by its part, the
+weights, the precision and the seed, which together with item and setting fix an answer. Latencies are kept of the look
+alone: nothing is tuned by them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,16 +35,17 @@ class Key:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalOf:
-    """What all answers of a journal share."""
+    """What all answers of a journal share, and whether they are those of the look at test items."""
 
     model_digest: str
     precision: str
     seed: int
+    is_look: bool = False
 
     @property
     def file_name(self) -> str:
         """Its name in the folder."""
-        return f"tuning-{self.model_digest}-{self.precision}-{self.seed}.jsonl"
+        return f"{'look' if self.is_look else 'tuning'}-{self.model_digest}-{self.precision}-{self.seed}.jsonl"
 
 
 class _Strict(BaseModel):
@@ -63,14 +65,16 @@ class _Line(_Strict):
     steps: int
     tokens: int
     correct: bool
+    seconds: float | None = None
 
 
 class TuningJournal:
     """Answers by what was asked; a new one is appended in one write that outlives the process."""
 
-    def __init__(self, answers: dict[Key, Answer], pen: Pen) -> None:
+    def __init__(self, answers: dict[Key, Answer], pen: Pen, *, keeps_seconds: bool = False) -> None:
         self._answers = answers
         self._pen = pen
+        self._keeps_seconds = keeps_seconds
 
     def __contains__(self, key: Key) -> bool:
         return key in self._answers
@@ -88,8 +92,15 @@ class TuningJournal:
 
     def note(self, key: Key, answer: Answer) -> None:
         """Keep an answer."""
-        line = _Line(item=key.item, label=key.label, steps=answer.steps, tokens=answer.tokens, correct=answer.correct)
-        self._pen.note(line.model_dump())
+        line = _Line(
+            item=key.item,
+            label=key.label,
+            steps=answer.steps,
+            tokens=answer.tokens,
+            correct=answer.correct,
+            seconds=answer.seconds if self._keeps_seconds else None,
+        )
+        self._pen.note(line.model_dump(exclude_none=True))
         self._answers[key] = answer
 
 
@@ -106,7 +117,7 @@ def open_tuning_journal(folder: Path, of: JournalOf) -> Iterator[TuningJournal]:
         answers = _parsed(path, lines.whole, of)
         header = _Header(format=FORMAT, model_digest=of.model_digest, precision=of.precision, seed=of.seed)
         with go_on(path, lines.size, header.model_dump()) as pen:
-            yield TuningJournal(answers, pen)
+            yield TuningJournal(answers, pen, keeps_seconds=of.is_look)
     except OSError as error:
         raise TuningJournalError(f"cannot write {str(path)!r}: {error}; name another --folder") from error
 
@@ -120,7 +131,7 @@ def _parsed(path: Path, lines: Sequence[bytes], of: JournalOf) -> dict[Key, Answ
         for text in lines[1:]:
             line = _Line.model_validate_json(text)
             answers[Key(item=line.item, label=line.label)] = Answer(
-                steps=line.steps, tokens=line.tokens, seconds=0.0, correct=line.correct
+                steps=line.steps, tokens=line.tokens, seconds=line.seconds or 0.0, correct=line.correct
             )
     except ValidationError as error:
         raise TuningJournalError(
