@@ -123,7 +123,7 @@ def create_app(  # noqa: PLR0913 - each is a part that the composition root choo
     measured = MeasuredBackend(served, meters.generations, chance.clock)
     tiers = dict(pair.split("=", maxsplit=1) for pair in settings.tiers)
     parts = parts or ControlParts()
-    control = Controller(parts, meters.control, now=chance.now, new_id=chance.new_id, tiers=tiers)
+    control = Controller(parts, meters.control, now=chance.now, new_id=chance.new_id, tiers=tiers, clock=chance.clock)
     PolicyCollector(meters.registry, lambda: control.policy_names(backend.models()))
     app = _Application(
         backend.models(),

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -19,15 +19,16 @@ from unmask.backend import Backend, CommitEvent, DoneEvent, Generation, Request
 from unmask.control.account import Account
 from unmask.control.admitted import Admitted
 from unmask.control.answered import Answered
-from unmask.control.attempt import Attempt, AttemptReason
+from unmask.control.attempt import AttemptReason
 from unmask.control.controller import Controller
 from unmask.control.errors import CapReachedError
+from unmask.control.searching import Begun
 from unmask.errors import UnmaskError
 from unmask.types import Outcome
 
 _LOG = logging.getLogger(__name__)
 _Tasks = tuple[asyncio.Future[Answered], ...]
-_Settle = Callable[..., Coroutine[Any, Any, Answered]]
+_Settle = Callable[[Begun], Coroutine[Any, Any, Answered]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,8 +142,7 @@ class Serving:
 
     async def _whole(self, index: int, admitted: Admitted) -> Answered:
         with self._settling(index, admitted) as settle:
-            begun = await self.control.begin(admitted, partial(self._generated, index))
-            return await settle(begun.first, begun.beside)
+            return await settle(await self.control.begin(admitted, partial(self._generated, index)))
 
     async def _streamed(self, index: int, admitted: Admitted, buffer: EventBuffer) -> Answered:
         if self.call.delivery is Delivery.VERIFIED:
@@ -175,7 +175,7 @@ class Serving:
             assert done is not None, "a stream ends with its generation"
             # What has been said goes out before it is judged.
             await asyncio.sleep(0)
-            return await settle(done)
+            return await settle(Begun(first=done))
 
     async def _generated(self, index: int, request: Request, reason: AttemptReason) -> Generation:
         self.stopwatch.hand_over()
@@ -189,10 +189,10 @@ class Serving:
         """Yield what makes an answer of a request's first attempt; a request that has none by then is abandoned."""
         settled = False
 
-        async def settle(first: Generation, beside: Sequence[Attempt] = ()) -> Answered:
+        async def settle(begun: Begun) -> Answered:
             nonlocal settled
-            generate = partial(self._generated, index)
-            answered = await self.control.conclude(admitted, self._completed(first), generate, beside=beside)
+            first, generate = self._completed(begun.first), partial(self._generated, index)
+            answered = await self.control.conclude(admitted, first, generate, beside=begun.beside)
             settled = True
             self.account.decided(index, answered)
             self.control.settle(admitted, answered, self.request_id)

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from unmask.cli.arguments import add_json, number, whole
-from unmask.cli.gate_exits import add_gate_action
+from unmask.cli.gate_exits import add_gate_action, add_suite_of_run
 
 GATE = "its YAML file, or `example`"
 
@@ -18,9 +18,7 @@ def add_decide(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "else INCONCLUSIVE. Each run of a system on a suite family is a look, and later looks ask for more.",
     )
     decide.add_argument("run", metavar="RUN", help="folder or URL of a scored run")
-    decide.add_argument(
-        "--suite", metavar="SUITE", help="what was asked (default: whichever suite of the package the run is of)"
-    )
+    add_suite_of_run(decide)
     add_deciding(decide)
     add_json(decide)
 

@@ -38,6 +38,13 @@ def add_gate_action(
     )
 
 
+def add_suite_of_run(parser: argparse.ArgumentParser) -> None:
+    """Add what a run has asked, which its binding tells of suites in the package alone."""
+    parser.add_argument(
+        "--suite", metavar="SUITE", help="what was asked (default: whichever suite of the package the run is of)"
+    )
+
+
 def refused(code: int, argv: Sequence[str]) -> int:
     """Return the exit code of a command that ended by an error or by its arguments, for whatever command it is."""
     is_gate = bool(argv) and argv[0] == "gate"

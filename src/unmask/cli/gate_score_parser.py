@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from unmask.cli.arguments import add_json, whole
-from unmask.cli.gate_exits import add_gate_action
+from unmask.cli.gate_exits import add_gate_action, add_suite_of_run
 
 
 def add_score(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -16,9 +16,7 @@ def add_score(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         "asks judges for nothing that they have already been asked.",
     )
     score.add_argument("run", metavar="RUN", help="folder or URL of a run")
-    score.add_argument(
-        "--suite", metavar="SUITE", help="what was asked (default: whichever suite of the package the run is of)"
-    )
+    add_suite_of_run(score)
     add_scoring(score)
     add_json(score)
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Callable
 
 from prometheus_client import CollectorRegistry
 
-from unmask.backend import Backend, Event, Generation, ModelInfo, ModelLoad, Request
+from unmask.backend import Backend, Event, Generation, Request
 from unmask.control.asked import Asked
 from unmask.control.attempt import LATER, AttemptReason
 from unmask.control.budget import BudgetSource
@@ -12,6 +12,7 @@ from unmask.control.controller import Controller
 from unmask.control.parts import ControlParts
 from unmask.control.sources import ActivePolicy, Classifier, EstimatorSource
 from unmask.metrics.control import ControlInstruments
+from unmask.metrics.in_front import BackendInFront
 from unmask.types import Mode
 
 
@@ -31,7 +32,7 @@ class OnePolicy:
         return ()
 
 
-class GovernedBackend:
+class GovernedBackend(BackendInFront):
     """Gives each request what the policy gives to a client who names neither task type nor steps.
 
     No control runs are drawn: an answer is what a client would get nearly always.
@@ -45,7 +46,7 @@ class GovernedBackend:
         classifier: Classifier,
         now: Callable[[], float],
     ) -> None:
-        self._backend = backend
+        super().__init__(backend)
         models = [model.name for model in backend.models()]
         self._controller = Controller(
             ControlParts(policies=OnePolicy(active), estimators=estimators, classifier=classifier),
@@ -53,18 +54,6 @@ class GovernedBackend:
             now=now,
             new_id=lambda: "gate",
         )
-
-    def models(self) -> tuple[ModelInfo, ...]:
-        """Return what the backend beneath serves."""
-        return self._backend.models()
-
-    def problems(self) -> tuple[str, ...]:
-        """Return its problems."""
-        return self._backend.problems()
-
-    def load(self) -> tuple[ModelLoad, ...]:
-        """Return its load."""
-        return self._backend.load()
 
     async def generate(self, request: Request) -> Generation:
         """Answer under the policy, further attempts included; their steps are in the usage of the answer."""
@@ -83,7 +72,3 @@ class GovernedBackend:
     def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         """Stream without the policy, which gate runs do not."""
         return self._backend.stream(request)
-
-    async def drain(self) -> None:
-        """Drain the backend beneath."""
-        await self._backend.drain()

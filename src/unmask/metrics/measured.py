@@ -4,35 +4,24 @@ from asyncio import CancelledError
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from unmask.backend import Backend, CommitEvent, DoneEvent, Event, Generation, ModelInfo, ModelLoad, Request
+from unmask.backend import Backend, CommitEvent, DoneEvent, Event, Generation, Request
 from unmask.clock import Clock
 from unmask.errors import UnmaskError
 from unmask.metrics.generations import GenerationInstruments
+from unmask.metrics.in_front import BackendInFront
 from unmask.types import Outcome
 
 
-class MeasuredBackend:
+class MeasuredBackend(BackendInFront):
     """Serves as the backend behind it does; every generation that it begins is counted once it ends.
 
     A refusal is no generation. One whose caller leaves ends as aborted.
     """
 
     def __init__(self, backend: Backend, instruments: GenerationInstruments, clock: Clock) -> None:
-        self._backend = backend
+        super().__init__(backend)
         self._instruments = instruments
         self._clock = clock
-
-    def models(self) -> tuple[ModelInfo, ...]:
-        """Return what is served."""
-        return self._backend.models()
-
-    def problems(self) -> tuple[str, ...]:
-        """Say what keeps requests from being served."""
-        return self._backend.problems()
-
-    def load(self) -> tuple[ModelLoad, ...]:
-        """Return what each model has to do."""
-        return self._backend.load()
 
     async def generate(self, request: Request) -> Generation:
         """Run a request to its end."""
@@ -62,10 +51,6 @@ class MeasuredBackend:
             if not ended:
                 self._broke_off(request, error)
             raise
-
-    async def drain(self) -> None:
-        """Accept nothing new, finish what runs, stop."""
-        await self._backend.drain()
 
     def _broke_off(self, request: Request, error: BaseException) -> None:
         match error:

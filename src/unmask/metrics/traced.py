@@ -4,31 +4,20 @@ from asyncio import CancelledError
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
 
-from unmask.backend import Backend, DoneEvent, Event, Generation, ModelInfo, ModelLoad, Request, Usage
+from unmask.backend import Backend, DoneEvent, Event, Generation, Request, Usage
+from unmask.metrics.in_front import BackendInFront
 from unmask.metrics.tracing import Attributes, Span, Tracing
 from unmask.types import Outcome
 
 NAME = "generate"
 
 
-class TracedBackend:
+class TracedBackend(BackendInFront):
     """Serves as the backend behind it does; every generation is a span within its request's."""
 
     def __init__(self, backend: Backend, tracing: Tracing) -> None:
-        self._backend = backend
+        super().__init__(backend)
         self._tracing = tracing
-
-    def models(self) -> tuple[ModelInfo, ...]:
-        """Return what is served."""
-        return self._backend.models()
-
-    def problems(self) -> tuple[str, ...]:
-        """Say what keeps requests from being served."""
-        return self._backend.problems()
-
-    def load(self) -> tuple[ModelLoad, ...]:
-        """Return what each model has to do."""
-        return self._backend.load()
 
     async def generate(self, request: Request) -> Generation:
         """Run a request to its end."""
@@ -45,10 +34,6 @@ class TracedBackend:
                     if isinstance(event, DoneEvent):
                         _note(span, event.generation)
                     yield event
-
-    async def drain(self) -> None:
-        """Accept nothing new, finish what runs, stop."""
-        await self._backend.drain()
 
     @contextmanager
     def _span(self, request: Request) -> Iterator[Span]:
