@@ -57,6 +57,21 @@ async def test_requests_at_a_rate_do_not_wait_for_answers() -> None:
     assert len(load.latencies) == len(callers._all) == 8
 
 
+async def test_connections_that_the_server_closed_while_idle_are_made_anew() -> None:
+    """A server hangs up on idle connections, as between two rounds of a bench: the next round asks over new ones."""
+    async with open_site(FakeBackend()) as site:
+        callers = callers_of(site)
+        await callers.at_once(2, 4)
+        for caller in callers._all:
+            caller.close()
+        await until(lambda: not any(caller.is_open for caller in callers._all))
+        load = await callers.at_once(2, 4)
+        callers.close()
+
+    assert len(load.latencies) == 4
+    assert len(callers._all) == 4
+
+
 async def test_what_is_not_answered_well_ends_the_bench() -> None:
     """Latencies of refusals are nobody's figures."""
     async with open_site() as site:

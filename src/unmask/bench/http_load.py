@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
@@ -46,6 +45,7 @@ class Caller(asyncio.Protocol):
     """A connection that is kept, and asks one thing at a time."""
 
     def __init__(self, clock: Clock) -> None:
+        self.is_open = True
         self._clock = clock
         self._data = bytearray()
         self._waiting: asyncio.Future[float] | None = None
@@ -57,7 +57,8 @@ class Caller(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End what waits: no server that is measured closes a connection in use."""
+        """End what waits: no server that is measured closes a connection in use, only ones long idle."""
+        self.is_open = False
         if self._waiting is not None and not self._waiting.done():
             self._waiting.set_exception(UnmaskError(f"the server closed a connection: {exc}"))
 
@@ -101,7 +102,7 @@ class Callers:
     def __init__(self, place: Place, clock: Clock) -> None:
         self._place = place
         self._clock = clock
-        self._idle: deque[Caller] = deque()
+        self._idle: list[Caller] = []
         self._all: list[Caller] = []
 
     async def at_rate(self, per_s: float, count: int, random: Random) -> Load:
@@ -138,9 +139,17 @@ class Callers:
             await self._one(latencies)
 
     async def _one(self, latencies: list[float]) -> None:
-        caller = self._idle.popleft() if self._idle else await self._connect()
+        caller = self._kept() or await self._connect()
         latencies.append(await caller.ask(self._place.request))
         self._idle.append(caller)
+
+    def _kept(self) -> Caller | None:
+        """Take the connection used last: servers hang up on those that have been idle for some seconds."""
+        while self._idle:
+            caller = self._idle.pop()
+            if caller.is_open:
+                return caller
+        return None
 
     async def _connect(self) -> Caller:
         loop = asyncio.get_running_loop()
