@@ -195,7 +195,7 @@ PROTOCOL: dict[str, tuple[Script, str]] = {
     "plain JSON": (answering(200, b"{}"), "application/json"),
     "compressed": (answering(200, b"zzz", content_type="text/event-stream", content_encoding="gzip"), "gzip"),
     "a redirect": (answering(302, b"", location="http://169.254.169.254/"), "302, which is not followed"),
-    "no HTTP": (silent(b"SSH-2.0-OpenSSH_9\r\n\r\n"), "reached"),
+    "no HTTP": (silent(b"SSH-2.0-OpenSSH_9\r\n\r\n"), "does not speak HTTP"),
     "204": (answering(204), "204"),
     "two models": (streaming(chunk("2"), event({"model": "n", "choices": []}), DONE), "two models"),
 }

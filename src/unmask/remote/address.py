@@ -9,6 +9,7 @@ import ipaddress
 import socket
 
 import httpx
+from aiohttp.abc import AbstractResolver, ResolveResult
 
 from unmask.errors import ConfigError, shown
 from unmask.remote.errors import ForbiddenAddressError, UnreachableError
@@ -112,39 +113,53 @@ def pinned(request: httpx.Request, address: str) -> httpx.Request:
     )
 
 
-class CheckedTransport(httpx.AsyncBaseTransport):
-    """Sends requests to addresses that have been checked; see the module.
+def check_literal(upstream: str, url: str, *, allow_link_local: bool) -> None:
+    """Check the host of a URL where it is an address, which no resolver is asked for.
+
+    Raises:
+        ForbiddenAddressError: it may not be connected to.
+    """
+    host = httpx.URL(url).host
+    try:
+        ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return
+    allowed_addresses(upstream, [host], allow_link_local=allow_link_local)
+
+
+class CheckedResolver(AbstractResolver):
+    """Resolves a name for a connection, to addresses that have been checked; see the module.
 
     Args:
         upstream: named in errors.
-        inner: makes the connections.
     """
 
-    def __init__(self, upstream: str, inner: httpx.AsyncBaseTransport, *, allow_link_local: bool) -> None:
+    def __init__(self, upstream: str, *, allow_link_local: bool) -> None:
         self._upstream = upstream
-        self._inner = inner
         self._allow = allow_link_local
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request to the first address of its name that takes a connection.
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        """Return the addresses of a name, to be tried in their order.
 
         Raises:
             ForbiddenAddressError: the name stands for an address that may not be connected to.
             UnreachableError: there is no such name.
         """
-        host, port = request.url.host, port_of(request.url)
+        del family  # Either will do.
         found = await asyncio.to_thread(found_addresses, self._upstream, host, port)
-        *others, last = allowed_addresses(self._upstream, found, allow_link_local=self._allow)
-        for address in others:
-            try:
-                return await self._inner.handle_async_request(pinned(request, address))
-            except httpx.ConnectError:
-                continue
-        return await self._inner.handle_async_request(pinned(request, last))
+        allowed = allowed_addresses(self._upstream, found, allow_link_local=self._allow)
+        return [_result(host, port, address) for address in allowed]
 
-    async def aclose(self) -> None:
-        """Close all connections."""
-        await self._inner.aclose()
+    async def close(self) -> None:
+        """Do nothing: nothing is kept."""
+
+
+def _result(host: str, port: int, address: str) -> ResolveResult:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    flags = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
+    return ResolveResult(hostname=host, host=address, port=port, family=family, proto=0, flags=flags)
 
 
 class BlockingTransport(httpx.BaseTransport):

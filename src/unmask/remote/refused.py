@@ -1,8 +1,7 @@
 """From a status that is no success to the error it is."""
 
 import json
-
-import httpx
+from http import HTTPStatus
 
 from unmask.remote.errors import (
     LONGEST_EXCERPT,
@@ -21,28 +20,28 @@ _OF_THE_REQUEST = frozenset({400, 413, 422})
 _OF_THE_KEY = frozenset({401, 403})
 
 
-def error_of(upstream: str, response: httpx.Response, content: str, *, now: float) -> UpstreamError:
+def error_of(upstream: str, status: int, content: str, *, after: str | None, now: float) -> UpstreamError:
     """Return the error that a response is.
 
     Args:
         upstream: its name.
-        response: what it answers, of which status and headers count.
+        status: what it answers.
         content: beginning of its body. It is repeated, shortened, but for statuses about the key: some servers repeat
             most of the key there.
+        after: its ``Retry-After`` header.
         now: seconds since 1970.
     """
-    status = response.status_code
     if status < 400:
         redirect = ", which is not followed; set url to where it really is" if status >= 300 else ""
         return UpstreamProtocolError(upstream, f"it answers {status}{redirect}, allowed: 200 with a stream")
     if status in _OF_THE_KEY:
         return UpstreamRefusedError(upstream, f"it answers {status}: the key is missing, wrong, or may not do this")
     reason = f"it answers {status}: {_message(content)}"
-    after = retry_after_s(response.headers.get("retry-after"), now)
-    if status == httpx.codes.TOO_MANY_REQUESTS:
-        return UpstreamBusyError(upstream, reason, retry_after_s=after)
+    after_s = retry_after_s(after, now)
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return UpstreamBusyError(upstream, reason, retry_after_s=after_s)
     if status in _UNAVAILABLE:
-        return UpstreamUnavailableError(upstream, reason, retry_after_s=after)
+        return UpstreamUnavailableError(upstream, reason, retry_after_s=after_s)
     if status in _OF_THE_REQUEST:
         return RequestRefusedError(upstream, reason)
     return (UpstreamFailedError if status >= 500 else UpstreamRefusedError)(upstream, reason)

@@ -5,11 +5,22 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, M
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
-import httpx
+import orjson
+from aiohttp import (
+    ClientConnectionError,
+    ClientError,
+    ClientPayloadError,
+    ClientResponse,
+    ClientSession,
+    ClientTimeout,
+    ConnectionTimeoutError,
+    DummyCookieJar,
+    TCPConnector,
+)
 
 from unmask.clock import Clock, WallClock
 from unmask.errors import shown
-from unmask.remote.address import CheckedTransport
+from unmask.remote.address import CheckedResolver, check_literal
 from unmask.remote.breaker import Breaker
 from unmask.remote.errors import (
     BrokenOffError,
@@ -29,8 +40,11 @@ LARGEST_ERROR = 16_384
 """Bytes of an error's body that are read."""
 LINGER_S = 0.1
 """How long the end of a transfer is waited for once its answer is whole."""
+_OK = 200
 _STREAM = "text/event-stream"
 RETRY_QUEUE_S = 1.0
+KEPT_S = 4.0
+"""How long an idle connection is kept: less than the 5 seconds after which common servers hang up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +86,7 @@ class Upstream:
         self._places = asyncio.Semaphore(settings.concurrency)
         self._key = key
         self._wall = wall
-        self._client = _client(settings, key)
+        self._opened: ClientSession | None = None
 
     @property
     def outstanding(self) -> int:
@@ -81,7 +95,8 @@ class Upstream:
 
     async def aclose(self) -> None:
         """Close its connections."""
-        await self._client.aclose()
+        if self._opened is not None:
+            await self._opened.close()
 
     async def answer(
         self, body: Mapping[str, object], deadlines: Deadlines, is_whole: Callable[[], bool] = lambda: False
@@ -99,20 +114,22 @@ class Upstream:
             response = await self._send(body, deadlines)
             try:
                 await self._check(response, deadlines)
-                pieces = response.aiter_raw()
                 limit = deadlines.timeouts.first_byte
-                while not is_whole() and (piece := await self._piece(pieces, deadlines, limit)) is not None:
+                while not is_whole() and (piece := await self._piece(response, deadlines, limit)):
                     limit = deadlines.timeouts.idle
                     yield piece
                 if is_whole():
-                    await self._finish(pieces, deadlines)
+                    await self._finish(response, deadlines)
             finally:
-                await response.aclose()
+                # What has been read to its end has given its connection back already.
+                response.close()
 
-    async def _finish(self, pieces: AsyncIterator[bytes], deadlines: Deadlines) -> None:
+    async def _finish(self, response: ClientResponse, deadlines: Deadlines) -> None:
         """Read what is behind an answer, which as a rule is the end of its transfer and nothing else."""
+        if response.content.at_eof():
+            return
         try:
-            await self._piece(pieces, deadlines, LINGER_S)
+            await self._piece(response, deadlines, LINGER_S)
         except UpstreamError:
             # The answer is whole, so that this costs the connection alone.
             return
@@ -141,28 +158,34 @@ class Upstream:
             self.running -= 1
             self._places.release()
 
-    async def _send(self, body: Mapping[str, object], deadlines: Deadlines) -> httpx.Response:
+    async def _send(self, body: Mapping[str, object], deadlines: Deadlines) -> ClientResponse:
         timeouts = deadlines.timeouts
-        request = self._client.build_request(
-            "POST",
-            self.settings.url + CHAT_PATH,
-            json=body,
-            headers={"accept": _STREAM},
-            timeout=httpx.Timeout(None, connect=timeouts.connect),
-        )
         limit = deadlines.left(timeouts.first_byte)
         try:
             with self._typed(before_answer=True):
                 async with asyncio.timeout(limit):
-                    return await self._client.send(request, stream=True)
+                    return await self._session().post(
+                        self.settings.url + CHAT_PATH,
+                        data=orjson.dumps(body),
+                        timeout=ClientTimeout(total=None, connect=timeouts.connect),
+                        allow_redirects=False,
+                        proxy=self.settings.proxy,
+                    )
         except TimeoutError as error:
             raise SilentError(self.name, f"its answer has not begun within {limit:.3g} s") from error
 
-    async def _check(self, response: httpx.Response, deadlines: Deadlines) -> None:
+    def _session(self) -> ClientSession:
+        """Return its connections, which belong to the loop that first asks for them."""
+        if self._opened is None:
+            self._opened = _session(self.settings, self._key)
+        return self._opened
+
+    async def _check(self, response: ClientResponse, deadlines: Deadlines) -> None:
         """Raise what an answer is that is no stream."""
-        if response.status_code != httpx.codes.OK:
-            content = await self._start(response, deadlines)
-            raise error_of(self.name, response, self._key.hidden_in(content), now=self._wall.time())
+        if response.status != _OK:
+            content = self._key.hidden_in(await self._start(response, deadlines))
+            after = response.headers.get("retry-after")
+            raise error_of(self.name, response.status, content, after=after, now=self._wall.time())
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != _STREAM:
             raise UpstreamProtocolError(self.name, f"it answers with content-type {shown(kind)}, allowed: {_STREAM}")
@@ -170,14 +193,13 @@ class Upstream:
         if encoding != "identity":
             raise UpstreamProtocolError(self.name, f"its answer is compressed ({shown(encoding)}), allowed: identity")
 
-    async def _start(self, response: httpx.Response, deadlines: Deadlines) -> str:
+    async def _start(self, response: ClientResponse, deadlines: Deadlines) -> str:
         """Return the beginning of an error's body, as far as it comes in time."""
         content = b""
-        pieces = response.aiter_raw()
         try:
             while len(content) < LARGEST_ERROR:
-                piece = await self._piece(pieces, deadlines, deadlines.timeouts.connect)
-                if piece is None:
+                piece = await self._piece(response, deadlines, deadlines.timeouts.connect)
+                if not piece:
                     break
                 content += piece
         except UpstreamError:
@@ -185,13 +207,13 @@ class Upstream:
             pass
         return content[:LARGEST_ERROR].decode("utf-8", "replace")
 
-    async def _piece(self, pieces: AsyncIterator[bytes], deadlines: Deadlines, limit: float) -> bytes | None:
+    async def _piece(self, response: ClientResponse, deadlines: Deadlines, limit: float) -> bytes:
         """Return what comes next; nothing at the end."""
         seconds = deadlines.left(limit)
         try:
             with self._typed(before_answer=False):
                 async with asyncio.timeout(seconds):
-                    return await anext(pieces, None)
+                    return await response.content.readany()
         except TimeoutError as error:
             reason = "total time is up" if seconds < limit else f"nothing came for {limit:g} s"
             raise UpstreamTimeoutError(self.name, f"it is given up inside its answer: {reason}") from error
@@ -201,26 +223,37 @@ class Upstream:
         """Turn errors of the connection into ours."""
         try:
             yield
-        except httpx.ConnectTimeout as error:
+        except ConnectionTimeoutError as error:
             raise UnreachableError(self.name, "it accepts no connection in time") from error
-        except httpx.TransportError as error:
+        except (ClientConnectionError, ClientPayloadError) as error:
             kind = type(error).__name__
             if before_answer:
                 raise UnreachableError(self.name, f"it cannot be reached ({kind})") from error
             raise BrokenOffError(self.name, f"its answer breaks off ({kind})") from error
-        except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
-            raise UpstreamProtocolError(self.name, f"it does not speak HTTP as it should ({error!r:.120})") from error
+        except ClientError as error:
+            # Its name alone: what else such an error tells holds the headers that were sent, and with them the key.
+            kind = type(error).__name__
+            raise UpstreamProtocolError(self.name, f"it does not speak HTTP as it should ({kind})") from error
 
 
-def _client(settings: UpstreamSettings, key: Key) -> httpx.AsyncClient:
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=settings.concurrency)
-    inner = httpx.AsyncHTTPTransport(limits=limits, trust_env=False, proxy=settings.proxy)
-    return httpx.AsyncClient(
-        # A proxy resolves the names itself, and is the operator's own.
-        transport=inner
-        if settings.proxy
-        else CheckedTransport(settings.name, inner, allow_link_local=settings.allow_link_local),
-        headers={"user-agent": "unmask", "accept-encoding": "identity", **key.headers()},
-        follow_redirects=False,
+def _session(settings: UpstreamSettings, key: Key) -> ClientSession:
+    resolver = None
+    # A proxy resolves the names itself, and is the operator's own.
+    if not settings.proxy:
+        check_literal(settings.name, settings.url, allow_link_local=settings.allow_link_local)
+        resolver = CheckedResolver(settings.name, allow_link_local=settings.allow_link_local)
+    return ClientSession(
+        connector=TCPConnector(
+            limit=0, resolver=resolver, use_dns_cache=False, keepalive_timeout=KEPT_S, enable_cleanup_closed=False
+        ),
+        headers={
+            "accept": _STREAM,
+            "accept-encoding": "identity",
+            "content-type": "application/json",
+            "user-agent": "unmask",
+            **key.headers(),
+        },
+        cookie_jar=DummyCookieJar(),
+        auto_decompress=False,
         trust_env=False,
     )

@@ -49,8 +49,8 @@ def recipe(name: str, seed: int) -> Recipe:
         ConfigError: there is no recipe of that name.
     """
     shapes = {"tiny": _shape(192, 5, 6), "nano": _shape(64, 4, 2)}
-    # A narrow network takes several times the lessons until it copies, and learns little else before.
-    warm_up_steps = {"tiny": 700, "nano": 3_000}
+    # A narrow network takes longer until it copies, and learns little else before.
+    warm_up_steps = {"tiny": 700, "nano": 1_000}
     if name not in shapes:
         raise ConfigError(f"there is no recipe {name!r}; choose one of {', '.join(shapes)}", param="name")
     plan = FeedPlan(
