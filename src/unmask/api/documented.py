@@ -8,6 +8,7 @@ from pydantic.config import JsonDict
 from unmask.backend import Lever, PieceState
 from unmask.control.answered import Cap
 from unmask.control.budget import BudgetSource
+from unmask.control.route import RouteReason
 from unmask.types import Bucket, ExitReason, FinishReason, Precision, Verification
 
 _EXACT = ConfigDict(extra="forbid")
@@ -60,6 +61,21 @@ class Difficulty(BaseModel):
     bin: int = Field(description="Difficulty bin, from 0 for the easiest.")
 
 
+class Routed(BaseModel):
+    """Which of a route's two models served."""
+
+    model_config = _EXACT
+
+    model: str = Field(description="Whose answer it is; `mixed` where choices differ.")
+    escalated: bool = Field(description="Whether the larger model was asked after the smaller one.")
+    reason: RouteReason | Literal["mixed"] = Field(description="Why it went where it went first.")
+    probability: float | None = Field(description="With which the smaller model was expected to be right.")
+    steps_small: int = Field(description="Denoise steps of the smaller model; part of `steps_used`.")
+
+
+_ROUTED = "Only where the model asked for is a route."
+
+
 class ChoiceDiffusion(BaseModel):
     """What one of several choices cost."""
 
@@ -84,6 +100,7 @@ class ChoiceDiffusion(BaseModel):
     difficulty: Difficulty | None
     budget_source: BudgetSource
     control: bool
+    route: Routed | None = Field(default=None, description=_ROUTED)
 
 
 class AnswerMessage(BaseModel):
@@ -186,6 +203,7 @@ class DiffusionUsage(BaseModel):
     difficulty: Difficulty | None = Field(description="Where it was estimated and choices share it.")
     budget_source: BudgetSource | None = Field(description="What the budget was taken from, where choices share it.")
     control: bool = Field(description="Whether a choice was a control run, which takes its whole budget.")
+    route: Routed | None = Field(default=None, description=_ROUTED)
 
 
 def _without_default(schema: JsonDict) -> None:
@@ -282,6 +300,18 @@ class TextCompletionChunk(_Chunk):
     choices: list[TextChunkChoice]
 
 
+class RouteEntry(BaseModel):
+    """The two models that serve a route."""
+
+    model_config = _EXACT
+
+    small: str
+    large: str
+    is_small_loaded: bool
+    fit: str | None = Field(description="Digest of what predicts whether the smaller model is right.")
+    threshold: float | None = Field(description="Set by whoever runs the server; null goes by the fit's.")
+
+
 class ModelEntry(BaseModel):
     """A served model and what may be asked of it."""
 
@@ -309,6 +339,7 @@ class ModelEntry(BaseModel):
     tasks: list[str] = Field(description="Task types that `diffusion.task` may name.")
     service_classes: list[str] = Field(description="Of the policy, the default one first; none without a policy.")
     policy: str = Field(description="Short digest of the approved policy in force, or `fixed`.")
+    route: RouteEntry | None = Field(default=None, description="Only of a route, which two models serve.")
 
 
 class ModelList(BaseModel):
