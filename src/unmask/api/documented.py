@@ -16,6 +16,11 @@ _FINISH = "`stop`: the text reached its end or a stop sequence. `length`: it was
 _SEVERAL = "Only where there are several choices, once the choice has ended."
 
 
+def _without_default(schema: JsonDict) -> None:
+    # FastAPI leaves a default of null out, and what is described in two places has to be described alike.
+    schema.pop("default")
+
+
 class TopLogprob(BaseModel):
     """A token that might stand somewhere."""
 
@@ -100,7 +105,7 @@ class ChoiceDiffusion(BaseModel):
     difficulty: Difficulty | None
     budget_source: BudgetSource
     control: bool
-    route: Routed | None = Field(default=None, description=_ROUTED)
+    route: Routed | None = Field(default=None, description=_ROUTED, json_schema_extra=_without_default)
 
 
 class AnswerMessage(BaseModel):
@@ -203,12 +208,7 @@ class DiffusionUsage(BaseModel):
     difficulty: Difficulty | None = Field(description="Where it was estimated and choices share it.")
     budget_source: BudgetSource | None = Field(description="What the budget was taken from, where choices share it.")
     control: bool = Field(description="Whether a choice was a control run, which takes its whole budget.")
-    route: Routed | None = Field(default=None, description=_ROUTED)
-
-
-def _without_default(schema: JsonDict) -> None:
-    # FastAPI leaves a default of null out, and what is described in two places has to be described alike.
-    schema.pop("default")
+    route: Routed | None = Field(default=None, description=_ROUTED, json_schema_extra=_without_default)
 
 
 class AnswerUsage(BaseModel):

@@ -61,10 +61,12 @@ def attempts_of(admitted: Admitted, made: Iterable[Attempt]) -> Iterator[settlem
         waits_from = timing.arrived if is_first else max(timing.arrived, answered)
         if attempt.reason not in {AttemptReason.CONSISTENCY, AttemptReason.SEARCH}:
             answered = timing.finished
-        yield _attempt(admitted.of(attempt.model), attempt, queue_s=max(0.0, timing.started - waits_from))
+        # A request of a model itself is all that model's.
+        model = "" if attempt.model == admitted.asked_model else attempt.model
+        yield _attempt(admitted.of(attempt.model), attempt, model=model, queue_s=max(0.0, timing.started - waits_from))
 
 
-def _attempt(admitted: Admitted, attempt: Attempt, *, queue_s: float) -> settlement.Attempt:
+def _attempt(admitted: Admitted, attempt: Attempt, *, model: str, queue_s: float) -> settlement.Attempt:
     generation, width = attempt.generation, width_of(admitted)
     usage, timing = generation.usage, generation.timing
     # Of a model without budgets no steps were reserved that would bound them.
@@ -72,7 +74,7 @@ def _attempt(admitted: Admitted, attempt: Attempt, *, queue_s: float) -> settlem
     control = _steps_control(admitted, attempt)
     return settlement.Attempt(
         purpose=_PURPOSES[attempt.reason],
-        model=attempt.model,
+        model=model,
         bucket=generation.bucket or (None if attempt.reason.is_further else admitted.assignment.bucket),
         steps_allocated=usage.steps_allocated if Lever.BUDGET in admitted.model.levers else 0,
         steps=steps,

@@ -14,7 +14,7 @@ class RouteInstruments:
             registry=registry,
         )
         self._seconds = Counter(
-            "unmask_route_decision_seconds_total", "Time taken to choose.", ("route",), registry=registry
+            "unmask_route_decision_time_seconds_total", "Time taken to choose.", ("route",), registry=registry
         )
         self._escalated = Counter(
             "unmask_route_escalations_total",
@@ -29,7 +29,7 @@ class RouteInstruments:
             registry=registry,
         )
         self._run_seconds = Counter(
-            "unmask_route_run_seconds_total",
+            "unmask_route_run_time_seconds_total",
             "Time in which generations of a route's answers ran, by model; those that run together count each.",
             ("route", "model"),
             registry=registry,
