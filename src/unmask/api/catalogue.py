@@ -31,7 +31,9 @@ class Catalogue:
 
     async def model(self, http: HttpRequest) -> Response:
         """Show one model."""
-        return json_response(self._entry(find_model(self.backend, self.control.routes, http.path_params["model_id"]), http))
+        return json_response(
+            self._entry(find_model(self.backend, self.control.routes, http.path_params["model_id"]), http)
+        )
 
     def _entry(self, model: ModelInfo, http: HttpRequest) -> dict[str, object]:
         principal = principal_of_request(http)

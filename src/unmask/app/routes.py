@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from unmask.backend import Backend, ModelInfo
+from unmask.config import Settings
 from unmask.config.strict_yaml import load_yaml
 from unmask.control.route import Route, RouteFit
 from unmask.control.route_file import COMMAND, read_route
@@ -40,15 +41,16 @@ class _File(_Strict):
     routes: Annotated[dict[_Name, _Route], Field(min_length=1, max_length=100)]
 
 
-def routes_for(path: Path | None, backend: Backend, count_tokens: CountTokens) -> Routes:
-    """Return the routes of a file over what is served; paths of fits in it count from its folder.
+def routes_for(settings: Settings, backend: Backend, count_tokens: CountTokens) -> Routes:
+    """Return the routes of the file that the settings name, over what is served; paths in it count from its folder.
 
     Raises:
         ConfigError: it cannot be read or does not fit; a larger model is not served; a fit is missing, damaged, or of
             other weights.
     """
-    if path is None:
+    if settings.routes is None:
         return Routes()
+    path = Path(settings.routes).expanduser()
     served = {model.name: model for model in backend.models()}
     file = _read(path)
     routes = [_route(name, entry, served, path) for name, entry in file.routes.items()]
@@ -120,9 +122,7 @@ def _route(name: str, given: _Route, served: dict[str, ModelInfo], path: Path) -
         _check_unfitted(place, given)
     else:
         _check_fit(place, fit, given, (small, large))
-    route = Route(
-        name=name, small_name=given.small, small=small, large=large, fit=fit, threshold=given.threshold
-    )
+    route = Route(name=name, small_name=given.small, small=small, large=large, fit=fit, threshold=given.threshold)
     if large.canvas_lengths and not route.model.canvas_lengths:
         raise _misfit(place, "of two models without a canvas length in common", "one", "Name two others.")
     return route

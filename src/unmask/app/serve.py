@@ -6,7 +6,6 @@ import os
 import socket
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 from rich.console import Console
 from sqlalchemy import Engine
@@ -105,9 +104,7 @@ async def _serve(
         count_tokens=tokenizer.chat_length,
         max_tokens=backend.models()[0].default_max_tokens,
     )
-    routes = routes_for(
-        None if settings.routes is None else Path(settings.routes).expanduser(), backend, tokenizer.chat_length
-    )
+    routes = routes_for(settings, backend, tokenizer.chat_length)
     ledger = None
     if engine is not None:
         check_prices(routes, prices_of(settings))
@@ -125,9 +122,7 @@ async def _serve(
     # What is loaded by now stays to the end. Neither collections meanwhile nor the one at exit, which with torch take
     # seconds on a busy machine, need look through it.
     gc.freeze()
-    print_banner(
-        console, url_of(listener), backend.models(), parts.policies, routes=routes, has_keys=keys is not None
-    )
+    print_banner(console, url_of(listener), backend.models(), parts.policies, routes=routes, has_keys=keys is not None)
     try:
         return await server.serve_all(listener)
     finally:

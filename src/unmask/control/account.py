@@ -115,7 +115,9 @@ class Account:
 
     def ran(self, index: int, request: Request, reason: AttemptReason, generation: Generation) -> None:
         """Take note of a generation for a choice that has ended."""
-        self._ran[index].append(Attempt(reason=reason, generation=generation, budget=request.budget, model=request.model))
+        self._ran[index].append(
+            Attempt(reason=reason, generation=generation, budget=request.budget, model=request.model)
+        )
 
     def told(self) -> None:
         """Take note that the first of the answer goes out."""

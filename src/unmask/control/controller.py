@@ -195,7 +195,7 @@ class Controller:
         return served_tier(asked.service_tier, served.name if served else None, default, self._tiers)
 
     async def begin(self, admitted: Admitted, generate: Generate) -> Begun:
-        """Make the first attempt of a request, by its search if it has one; see `unmask.control.escalate` for routes."""
+        """Make the first attempt of a request, by its search if it has one; of a route, see `unmask.control.escalate`."""
         if admitted.escalation is None:
             return await begin(admitted, generate, self._clock)
         return await begin_small(admitted, generate, self._clock)
@@ -224,9 +224,7 @@ class Controller:
             self._instruments.routes.escalated(decision.route, has_failed=has_failed)
         for attempt in found.attempts:
             timing = attempt.generation.timing
-            self._instruments.routes.ran(
-                decision.route, attempt.model, attempt.steps, timing.finished - timing.started
-            )
+            self._instruments.routes.ran(decision.route, attempt.model, attempt.steps, timing.finished - timing.started)
 
     def _assigned(self, admitted: Admitted) -> None:
         given = admitted.assignment

@@ -63,8 +63,7 @@ def route_content(
         "small": {"name": small.name, "digest": small.digest},
         "large": {"name": large.name, "digest": large.digest},
         "tasks": {
-            name: {"threshold": task.threshold, "threshold_alone": task.threshold_alone}
-            for name, task in tasks.items()
+            name: {"threshold": task.threshold, "threshold_alone": task.threshold_alone} for name, task in tasks.items()
         },
         "predictor": orjson.loads(predictor),
         "report": dict(report),
@@ -116,9 +115,7 @@ def parse_route(path: Path, data: bytes) -> RouteFit:
         large=RouteEnd(name=file.large.name, digest=file.large.digest),
         digest=file.digest,
         tasks={
-            name: TaskRoute(
-                model=predictor.tasks[name], threshold=task.threshold, threshold_alone=task.threshold_alone
-            )
+            name: TaskRoute(model=predictor.tasks[name], threshold=task.threshold, threshold_alone=task.threshold_alone)
             for name, task in file.tasks.items()
         },
     )

@@ -76,6 +76,6 @@ class Routes:
 
 
 def is_running(backend: Backend, model: str) -> bool:
-    """Tell whether a model makes progress, as far as its backend says; circuits of servers say it when they are asked."""
+    """Tell whether a model makes progress, as far as its backend says; circuits of servers say so when asked."""
     states = [load.state for load in backend.load() if load.model == model]
     return all(state is EngineState.RUNNING for state in states)

@@ -61,9 +61,7 @@ async def begin(admitted: Admitted, generate: Generate, clock: Clock) -> Begun:
     best = found.best.generation
     # What is taken has the usage of the run that ended it, whatever else votes and earlier canvases have added.
     beside = tuple(
-        Attempt(
-            reason=AttemptReason.SEARCH, generation=ran, budget=admitted.request.budget, model=admitted.model.name
-        )
+        Attempt(reason=AttemptReason.SEARCH, generation=ran, budget=admitted.request.budget, model=admitted.model.name)
         for ran in found.generations
         if ran.usage is not best.usage
     )
