@@ -195,7 +195,7 @@ class Controller:
         return served_tier(asked.service_tier, served.name if served else None, default, self._tiers)
 
     async def begin(self, admitted: Admitted, generate: Generate) -> Begun:
-        """Make the first attempt of a request, by its search if it has one; of a route, see `unmask.control.escalate`."""
+        """Make the first attempt of a request, by its search if it has one. Of routes: `unmask.control.escalate`."""
         if admitted.escalation is None:
             return await begin(admitted, generate, self._clock)
         return await begin_small(admitted, generate, self._clock)

@@ -126,14 +126,10 @@ class FittedTask:
 def fit_task(task: str, tuning: Sequence[RoutedItem], calibrating: Sequence[RoutedItem], rule: RouteRule) -> FittedTask:
     """Fit one task type; the two sets of items have none in common."""
     model = _predictor(tuning, rule.seed)
-    predicted = [
-        found
-        for item in tuning
-        if (found := TaskRoute(model=model, threshold=0, threshold_alone=0).probability(item.features)) is not None
-    ]
-    grid = thresholds(predicted)
+    predicted = probabilities(model, calibrating)
+    grid = thresholds([found for found in probabilities(model, tuning) if found is not None])
     found, alone = (
-        find_threshold(model, calibrating, grid, rule, can_escalate=can_escalate) for can_escalate in (True, False)
+        find_threshold(calibrating, predicted, grid, rule, can_escalate=can_escalate) for can_escalate in (True, False)
     )
     return FittedTask(
         task=task,
@@ -153,9 +149,15 @@ def thresholds(predicted: Sequence[float]) -> tuple[float, ...]:
     return tuple(dict.fromkeys([*quantiles.tolist(), 0.0]))
 
 
+def probabilities(model: TaskModel, items: Sequence[RoutedItem]) -> list[float | None]:
+    """Return with which probability the small model is right on each item, where that is known."""
+    route = TaskRoute(model=model, threshold=None, threshold_alone=None)
+    return [route.probability(item.features) for item in items]
+
+
 def find_threshold(
-    model: TaskModel,
     items: Sequence[RoutedItem],
+    predicted: Sequence[float | None],
     grid: Sequence[float],
     rule: RouteRule,
     *,
@@ -165,10 +167,12 @@ def find_threshold(
     needed = items_needed(rule.max_loss)
     if len(items) < needed:
         return Found(tried=(), taken=None, reason=f"{len(items)} items, at least {needed} needed")
+    large = large_arm(items)
     tried: list[TriedThreshold] = []
     safe: list[TriedThreshold] = []
     for threshold in grid:
-        tried.append(_tried(model, items, threshold, rule, can_escalate=can_escalate))
+        arm = route_items(items, predicted, threshold, rule, can_escalate=can_escalate)
+        tried.append(_compared(threshold, arm, large))
         if tried[-1].upper > rule.max_loss:
             break
         safe.append(tried[-1])
@@ -192,10 +196,15 @@ def loss_bound(lost: int, gained: int, n: int) -> float:
     return high.high - low.low if isinstance(high, Interval) and isinstance(low, Interval) else 1.0
 
 
-def route_items(items: Sequence[RoutedItem], route: TaskRoute, rule: RouteRule, *, can_escalate: bool) -> RoutedArm:
-    """Return what a route makes of items of its task type, by the same rules as while serving."""
-    threshold = route.threshold if can_escalate else route.threshold_alone
-    predicted = [route.probability(item.features) for item in items]
+def route_items(
+    items: Sequence[RoutedItem],
+    predicted: Sequence[float | None],
+    threshold: float | None,
+    rule: RouteRule,
+    *,
+    can_escalate: bool,
+) -> RoutedArm:
+    """Return what a route makes of items of one task type, by the same rules as while serving."""
     small = [threshold is not None and found is not None and found >= threshold for found in predicted]
     later = [tries and can_escalate and not item.small.is_accepted for item, tries in zip(items, small, strict=True)]
     triples = list(zip(items, small, later, strict=True))
@@ -227,20 +236,17 @@ def large_arm(items: Sequence[RoutedItem]) -> RoutedArm:
     )
 
 
-def _tried(
-    model: TaskModel, items: Sequence[RoutedItem], threshold: float, rule: RouteRule, *, can_escalate: bool
-) -> TriedThreshold:
-    route = TaskRoute(model=model, threshold=threshold, threshold_alone=threshold)
-    routed, large = route_items(items, route, rule, can_escalate=can_escalate), large_arm(items)
+def _compared(threshold: float, routed: RoutedArm, large: RoutedArm) -> TriedThreshold:
     lost = int(((large.is_right == 1) & (routed.is_right == 0)).sum())
     gained = int(((large.is_right == 0) & (routed.is_right == 1)).sum())
+    whole = float(large.seconds.sum())
     return TriedThreshold(
         threshold=threshold,
         small=float(routed.is_small.mean()),
         lost=lost,
         gained=gained,
-        upper=loss_bound(lost, gained, len(items)),
-        saving=1 - float(routed.seconds.sum() / large.seconds.sum()),
+        upper=loss_bound(lost, gained, len(large.seconds)),
+        saving=1 - float(routed.seconds.sum()) / whole if whole else 0.0,
     )
 
 

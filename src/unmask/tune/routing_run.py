@@ -13,7 +13,16 @@ from unmask.stats import Interval, IntervalResult, paired_difference, ratio_inte
 from unmask.tasks.item import Split
 from unmask.tasks.spec import load_spec
 from unmask.tune.items import draw_items
-from unmask.tune.routing import FittedTask, RoutedArm, RoutedItem, RouteRule, fit_task, large_arm, route_items
+from unmask.tune.routing import (
+    FittedTask,
+    RoutedArm,
+    RoutedItem,
+    RouteRule,
+    fit_task,
+    large_arm,
+    probabilities,
+    route_items,
+)
 from unmask.tune.routing_asking import RoutingAsking, decision_s
 
 
@@ -149,7 +158,13 @@ def judge(fitted: Sequence[FittedTask], tests: Sequence[Sequence[RoutedItem]], r
     """Yield what a route is worth, with escalation and without: on the mixture first, then on each task type."""
     for can_escalate in (True, False):
         arms = [
-            route_items(items, one.route, rule, can_escalate=can_escalate)
+            route_items(
+                items,
+                probabilities(one.route.model, items),
+                one.route.threshold if can_escalate else one.route.threshold_alone,
+                rule,
+                can_escalate=can_escalate,
+            )
             for one, items in zip(fitted, tests, strict=True)
         ]
         larges = [large_arm(items) for items in tests]
