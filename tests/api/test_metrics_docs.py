@@ -39,7 +39,7 @@ def written() -> list[Row]:
 
 
 async def registered() -> list[Row]:
-    """Return what a server has once a request was answered, one escalated, one refused and one given up by its client."""
+    """Return what a server has once requests were answered, escalated, refused and given up by their client."""
     registry = CollectorRegistry()
     gate = asyncio.Event()
     gate.set()

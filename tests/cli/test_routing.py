@@ -70,7 +70,7 @@ def test_what_was_measured_is_shown_and_kept(tmp_path: Path) -> None:
     assert ended.code == 0, ended.err
     assert kept["report"] == report
     assert report["fitted"][0]["small_right"] == report["fitted"][0]["large_right"] == 1.0
-    assert report["fitted"][0]["escalating"]["taken"]["saving"] == pytest.approx(0.9, abs=0.01)
+    assert report["fitted"][0]["escalating"]["taken"]["saving"] == pytest.approx(0.9, abs=0.05)
     assert report["judged"][0]["saving"]["estimate"] == pytest.approx(0.9, abs=0.1)
     assert read_route(tmp_path / "auto.json").tasks["sort"].threshold is not None
     assert {"saving", "quality", "small", "escalated"} <= set(report["judged"][0])

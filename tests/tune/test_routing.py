@@ -4,7 +4,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask.control.features import FEATURES, Features
@@ -145,6 +145,7 @@ def test_an_escalated_request_pays_for_both_models() -> None:
     assert large_arm([wrong]).seconds.tolist() == [LARGE_S]
 
 
+@settings(max_examples=25)
 @given(st.integers(1, 60), st.data())
 def test_a_loss_is_bounded_from_above(n: int, data: st.DataObject) -> None:
     """The bound is above what was seen, and higher the more is lost and the less is gained."""
