@@ -43,7 +43,7 @@ def run_tune_routing(args: argparse.Namespace, tools: Tools) -> int:
         tools.out.print(fitted_table(done.fitted))
         tools.out.print(judged_table(done.judged))
     if not done.tries_small:
-        tools.say(f"{done.small.name} is nowhere good enough at less cost: all requests go to {done.large.name}.")
+        tools.say(f"No task type may try {done.small.name}: all requests go to {done.large.name}.")
     tools.say(f"kept: {args.out}; choosing takes {done.decision_s * MICRO:.0f} µs a request (median), charged above")
     return Exit.OK
 
@@ -108,6 +108,8 @@ def routing_report(done: RoutingRun, plan: RoutingPlan) -> dict[str, object]:
                 "calibrated": found.calibrated,
                 "small_right": found.small_right,
                 "large_right": found.large_right,
+                "small_s": found.small_s,
+                "large_s": found.large_s,
                 "escalating": _found_record(found.found),
                 "alone": _found_record(found.found_alone),
             }
@@ -142,7 +144,7 @@ def fitted_table(fitted: tuple[FittedTask, ...]) -> Table:
     for found in fitted:
         taken, alone = found.found.taken, found.found_alone.taken
         cells = (
-            ("never", found.found.reason, "", "")
+            ("never", "", "", "")
             if taken is None
             else (f"{taken.threshold:.3f}", f"{taken.small:.1%}", f"{taken.upper:.2%}", f"{taken.saving:.1%}")
         )

@@ -111,7 +111,13 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedTask:
-    """A task type's part of a route, and how it was found: with escalation, and alone."""
+    """A task type's part of a route, and how it was found: with escalation, and alone.
+
+    Attributes:
+        tuned, calibrated: items of each split.
+        small_right, large_right: shares of the calibration items that each model has right.
+        small_s, large_s: mean seconds of forwards that each takes for one of them.
+    """
 
     task: str
     route: TaskRoute
@@ -119,6 +125,8 @@ class FittedTask:
     calibrated: int
     small_right: float
     large_right: float
+    small_s: float
+    large_s: float
     found: Found
     found_alone: Found
 
@@ -138,6 +146,8 @@ def fit_task(task: str, tuning: Sequence[RoutedItem], calibrating: Sequence[Rout
         calibrated=len(calibrating),
         small_right=float(np.mean([item.small.is_right for item in calibrating])),
         large_right=float(np.mean([item.large.is_right for item in calibrating])),
+        small_s=float(np.mean([item.small.seconds for item in calibrating])),
+        large_s=float(np.mean([item.large.seconds for item in calibrating])),
         found=found,
         found_alone=alone,
     )
