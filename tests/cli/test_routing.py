@@ -25,12 +25,12 @@ ANSWERS = {
 
 
 class TimedBackend(FakeBackend):
-    """Takes a tenth of a second for an answer of the small model, and one for the large one's."""
+    """Takes a hundredth of a second a character for an answer of the small model, and a tenth for the large one's."""
 
     async def generate(self, request: Request) -> Generation:
         """Answer, and say how long it took."""
-        seconds = 0.1 if request.model == "nano" else 1.0
         generation = await super().generate(request)
+        seconds = len(request.messages[-1].content) * (0.01 if request.model == "nano" else 0.1)
         return replace(generation, timing=Timing(arrived=0.0, started=0.0, finished=seconds))
 
 

@@ -5,10 +5,10 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
+from unmask.api.documented_routes import RouteEntry, Routed
 from unmask.backend import Lever, PieceState
 from unmask.control.answered import Cap
 from unmask.control.budget import BudgetSource
-from unmask.control.route import RouteReason
 from unmask.types import Bucket, ExitReason, FinishReason, Precision, Verification
 
 _EXACT = ConfigDict(extra="forbid")
@@ -64,18 +64,6 @@ class Difficulty(BaseModel):
 
     score: float = Field(description="Log2 of the denoise steps a canvas seems to need.")
     bin: int = Field(description="Difficulty bin, from 0 for the easiest.")
-
-
-class Routed(BaseModel):
-    """Which of a route's two models served."""
-
-    model_config = _EXACT
-
-    model: str = Field(description="Whose answer it is; `mixed` where choices differ.")
-    escalated: bool = Field(description="Whether the larger model was asked after the smaller one.")
-    reason: RouteReason | Literal["mixed"] = Field(description="Why it went where it went first.")
-    probability: float | None = Field(description="With which the smaller model was expected to be right.")
-    steps_small: int = Field(description="Denoise steps of the smaller model; part of `steps_used`.")
 
 
 _ROUTED = "Only where the model asked for is a route."
@@ -298,18 +286,6 @@ class TextCompletionChunk(_Chunk):
 
     object: Literal["text_completion"]
     choices: list[TextChunkChoice]
-
-
-class RouteEntry(BaseModel):
-    """The two models that serve a route."""
-
-    model_config = _EXACT
-
-    small: str
-    large: str
-    is_small_loaded: bool
-    fit: str | None = Field(description="Digest of what predicts whether the smaller model is right.")
-    threshold: float | None = Field(description="Set by whoever runs the server; null goes by the fit's.")
 
 
 class ModelEntry(BaseModel):
