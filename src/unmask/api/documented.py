@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
-from unmask.api.documented_routes import RouteEntry, Routed
+from unmask.api.documented_routes import Routed, RouteEntry
 from unmask.backend import Lever, PieceState
 from unmask.control.answered import Cap
 from unmask.control.budget import BudgetSource
