@@ -10,7 +10,9 @@ from prometheus_client import CollectorRegistry
 
 from tests.api.client import CHAT, chat_body, client_of, make_app
 from tests.api.raw_client import RawClient
+from unmask.control.parts import ControlParts
 from unmask.testing.fake_backend import FakeBackend
+from unmask.testing.routes import make_routes
 from unmask.testing.waiting import until
 
 TEXT = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
@@ -37,19 +39,22 @@ def written() -> list[Row]:
 
 
 async def registered() -> list[Row]:
-    """Return what a server has once a request was answered, one refused and one given up by its client."""
+    """Return what a server has once requests were answered, escalated, refused and given up by their client."""
     registry = CollectorRegistry()
     gate = asyncio.Event()
     gate.set()
     backend = FakeBackend(gate=gate)
-    app = make_app(backend, registry=registry)
+    app = make_app(backend, registry=registry, parts=ControlParts(routes=make_routes(threshold=0.0)))
     async with client_of(app) as client:
         await client.post(CHAT, json=chat_body())
+        await client.post(
+            CHAT, json=chat_body(model="auto", diffusion={"verify": [{"kind": "numeric", "minimum": 50}]})
+        )
         await client.post(CHAT, json={})
     gate.clear()
     wire = RawClient(json.dumps(chat_body()).encode())
     call = asyncio.create_task(wire.call(app))
-    await until(lambda: len(backend.requests) == 2)
+    await until(lambda: len(backend.requests) == 4)
     wire.hung_up.set()
     await call
     return sorted(

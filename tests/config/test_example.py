@@ -28,6 +28,7 @@ def test_example_shows_every_setting_at_its_default(tmp_path: Path) -> None:
     assert loaded.settings == Settings(
         threads=1,
         remote="remote",
+        routes="routes",
         policy_dir="policy",
         database="database",
         prices="prices",

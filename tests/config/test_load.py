@@ -60,6 +60,7 @@ def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
     values |= {
         "precision": "bfloat16",
         "remote": "r.yaml",
+        "routes": "a.yaml",
         "policy_dir": "p",
         "database": "d",
         "durability": "power",

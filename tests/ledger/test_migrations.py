@@ -14,6 +14,7 @@ BEFORE = (
     "ALTER TABLE ledger_end DROP COLUMN steps_verification",
     "ALTER TABLE ledger_end DROP COLUMN cost_verification",
     "ALTER TABLE ledger_counter DROP COLUMN held",
+    "ALTER TABLE ledger_attempt DROP COLUMN model",
     "UPDATE alembic_version SET version_num = '0002'",
 )
 

@@ -42,6 +42,21 @@ def test_the_price_that_names_most_counts() -> None:
     assert PriceBook(version="1", prices=prices[2:]).price("nano", "batch") is None
 
 
+def test_an_attempt_has_the_price_of_the_model_that_ran_it() -> None:
+    """Of a model without one, or none of its own, that of its request; a request without a price has none at all."""
+    book = PriceBook(
+        version="1",
+        prices=(
+            Price(model="auto", token_step=9, prefill_token=0),
+            Price(model="nano", token_step=1, prefill_token=0),
+        ),
+    )
+    found = [book.price_of_attempt(model, "auto", "batch") for model in ("nano", "", "tiny")]
+
+    assert [price.token_step for price in found if price] == [1, 9, 9]
+    assert book.price_of_attempt("nano", "tiny", "batch") is None
+
+
 def test_without_a_file_nothing_costs_anything() -> None:
     """And that is known, as against having no price."""
     assert read_prices(None) is FREE

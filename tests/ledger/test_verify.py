@@ -8,9 +8,11 @@ from sqlalchemy import Executable, Table, delete, insert, select, update
 from tests.ledger.databases import World
 from unmask.ledger.limit import Limit, LimitKind
 from unmask.ledger.owner import Owner
+from unmask.ledger.price import Price, PriceBook
 from unmask.ledger.rejection import Rejection
+from unmask.ledger.settlement import Purpose
 from unmask.ledger.tables import ATTEMPTS, COUNTERS, ENDS, EVENTS, HEAD, NAMES, OPEN, REQUESTS
-from unmask.testing.ledgers import make_reservation, make_settlement
+from unmask.testing.ledgers import make_attempt, make_reservation, make_settlement
 
 LIMIT = Limit(scope="tenant:acme", kind=LimitKind.STEPS, window_s=60, amount=1_000)
 
@@ -81,6 +83,30 @@ async def test_what_was_changed_is_found(file_world: World, name: str) -> None:
     found = file_world.verify()
     assert any(fault in one for one in found.faults), found.faults
     assert found.fault_count >= 1
+
+
+async def test_attempts_of_two_models_cost_what_each_of_them_does(file_world: World) -> None:
+    """In one request, reserved at the price of the route's name; a model changed behind the ledger's back is found."""
+    file_world.prices = PriceBook(
+        version="two",
+        prices=tuple(
+            Price(model=model, token_step=price, prefill_token=0)
+            for model, price in (("auto", 500_000), ("nano", 50_000), ("tiny", 500_000))
+        ),
+    )
+    attempts = (make_attempt(model="nano"), make_attempt(model="tiny", purpose=Purpose.RE_EXPANSION))
+    async with file_world.ledger() as ledger:
+        reserved = await ledger.reserve(make_reservation(model="auto"), (LIMIT,))
+        settled = await ledger.settle(make_settlement(reserved.id, attempts=attempts))
+
+    assert (reserved.cost, settled.cost) == (800, 8 + 80)
+    assert [(row["model"], row["cost"]) for row in file_world.rows(ATTEMPTS)] == [("nano", 8), ("tiny", 80)]
+    assert file_world.verify().faults == ()
+    engine = file_world.engine()
+    with engine.begin() as connection:
+        connection.execute(update(ATTEMPTS).values(model="tiny"))
+    engine.dispose()
+    assert "an attempt's cost is not what its prices say" in file_world.verify().faults[0]
 
 
 async def test_many_faults_are_counted_and_some_are_told(file_world: World) -> None:

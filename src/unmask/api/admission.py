@@ -41,7 +41,7 @@ def admit(call: Call, control: Controller, principal: Principal | None = None) -
 def _delivery(asked: Delivery, admitted: tuple[Admitted, ...]) -> Delivery:
     if asked is not Delivery.STREAM:
         return asked
-    may_change = any(one.expansion is not None or one.search is not None for one in admitted)
+    may_change = any(one.expansion is not None or one.search is not None or one.can_escalate for one in admitted)
     return Delivery.VERIFIED if may_change else Delivery.COMMITTED
 
 

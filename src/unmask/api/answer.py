@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from unmask.api.call import Call
 from unmask.api.costs import cost_usage
 from unmask.api.finished import FinishedChoice
+from unmask.api.routed import route_of
 from unmask.api.shape import AnswerShape, ChoiceWriter, Json
 from unmask.api.usage import choice_diffusion, usage
 from unmask.control.answered import Answered
@@ -67,7 +68,9 @@ class Answer:
         """Add what a finished choice has cost, where ``usage`` says it of several together only."""
         if len(self.call.requests) == 1:
             return written
-        return {**written, "diffusion": choice_diffusion(choice, self.call.admitted[index].assignment)}
+        admitted = self.call.admitted[index]
+        given = choice_diffusion(choice, admitted.assignment)
+        return {**written, "diffusion": {**given, **route_of(admitted, choice.answered)}}
 
     def _usage(self, choices: Sequence[FinishedChoice]) -> Json:
         return {**usage(self.call, choices), **cost_usage(self.settled())}

@@ -156,12 +156,12 @@ def create_app(  # noqa: PLR0913 - each is a part that the composition root choo
         instruments=meters.generations,
         chance=chance,
         body_limits=body_limits(settings),
-        read=partial(read_chat, backend=backend, draw_seed=chance.draw_seed),
+        read=partial(read_chat, backend=backend, routes=parts.routes, draw_seed=chance.draw_seed),
         shape=CHAT_SHAPE,
         pace=pace or StreamPace(stalled_s=settings.write_timeout_s),
         accounts=Accounts(parts.ledger, chance.clock, meters.refusals.ended),
     )
-    read_text = partial(read_completion, backend=backend, draw_seed=chance.draw_seed)
+    read_text = partial(read_completion, backend=backend, routes=parts.routes, draw_seed=chance.draw_seed)
     _add_generating(app, chat, replace(chat, read=read_text, shape=TEXT_SHAPE))
     _add_catalogue(app, Catalogue(backend=backend, control=control, started=int(chance.now())))
     add_probes(app, Probes(backend=backend, running=running, control=control, registry=meters.registry))

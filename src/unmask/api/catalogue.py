@@ -10,6 +10,7 @@ from unmask.api.reading import find_model
 from unmask.api.responses import json_response
 from unmask.backend import Backend, ModelInfo
 from unmask.control.controller import Controller, known_tasks
+from unmask.control.route import Route
 from unmask.control.sources import FIXED_POLICY, ActivePolicy
 from unmask.control.tiers import usable_classes
 
@@ -24,17 +25,33 @@ class Catalogue:
 
     async def models(self, http: HttpRequest) -> Response:
         """List the served models."""
-        entries = [self._entry(model, http) for model in self.backend.models()]
+        served = (*self.backend.models(), *self.control.routes.models)
+        entries = [self._entry(model, http) for model in served]
         return json_response({"object": "list", "data": entries})
 
     async def model(self, http: HttpRequest) -> Response:
         """Show one model."""
-        return json_response(self._entry(find_model(self.backend, http.path_params["model_id"]), http))
+        return json_response(
+            self._entry(find_model(self.backend, self.control.routes, http.path_params["model_id"]), http)
+        )
 
     def _entry(self, model: ModelInfo, http: HttpRequest) -> dict[str, object]:
         principal = principal_of_request(http)
         allowed = None if principal is None else principal.classes
-        return model_entry(model, self.control.policy_of(model), self.started, allowed)
+        entry = model_entry(model, self.control.policy_of(model), self.started, allowed)
+        route = self.control.routes.named(model.name)
+        return entry if route is None else {**entry, "route": route_entry(route)}
+
+
+def route_entry(route: Route) -> dict[str, object]:
+    """Write which models serve a route, and what chooses between them."""
+    return {
+        "small": route.small_name,
+        "large": route.large.name,
+        "is_small_loaded": route.small is not None,
+        "fit": None if route.fit is None else route.fit.digest,
+        "threshold": route.threshold,
+    }
 
 
 def model_entry(

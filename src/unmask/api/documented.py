@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
+from unmask.api.documented_routes import Routed, RouteEntry
 from unmask.backend import Lever, PieceState
 from unmask.control.answered import Cap
 from unmask.control.budget import BudgetSource
@@ -13,6 +14,11 @@ from unmask.types import Bucket, ExitReason, FinishReason, Precision, Verificati
 _EXACT = ConfigDict(extra="forbid")
 _FINISH = "`stop`: the text reached its end or a stop sequence. `length`: it was cut."
 _SEVERAL = "Only where there are several choices, once the choice has ended."
+
+
+def _without_default(schema: JsonDict) -> None:
+    # FastAPI leaves a default of null out, and what is described in two places has to be described alike.
+    schema.pop("default")
 
 
 class TopLogprob(BaseModel):
@@ -60,6 +66,9 @@ class Difficulty(BaseModel):
     bin: int = Field(description="Difficulty bin, from 0 for the easiest.")
 
 
+_ROUTED = "Only where the model asked for is a route."
+
+
 class ChoiceDiffusion(BaseModel):
     """What one of several choices cost."""
 
@@ -84,6 +93,7 @@ class ChoiceDiffusion(BaseModel):
     difficulty: Difficulty | None
     budget_source: BudgetSource
     control: bool
+    route: Routed | None = Field(default=None, description=_ROUTED, json_schema_extra=_without_default)
 
 
 class AnswerMessage(BaseModel):
@@ -186,11 +196,7 @@ class DiffusionUsage(BaseModel):
     difficulty: Difficulty | None = Field(description="Where it was estimated and choices share it.")
     budget_source: BudgetSource | None = Field(description="What the budget was taken from, where choices share it.")
     control: bool = Field(description="Whether a choice was a control run, which takes its whole budget.")
-
-
-def _without_default(schema: JsonDict) -> None:
-    # FastAPI leaves a default of null out, and what is described in two places has to be described alike.
-    schema.pop("default")
+    route: Routed | None = Field(default=None, description=_ROUTED, json_schema_extra=_without_default)
 
 
 class AnswerUsage(BaseModel):
@@ -309,6 +315,7 @@ class ModelEntry(BaseModel):
     tasks: list[str] = Field(description="Task types that `diffusion.task` may name.")
     service_classes: list[str] = Field(description="Of the policy, the default one first; none without a policy.")
     policy: str = Field(description="Short digest of the approved policy in force, or `fixed`.")
+    route: RouteEntry | None = Field(default=None, description="Only of a route, which two models serve.")
 
 
 class ModelList(BaseModel):

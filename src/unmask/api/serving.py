@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -192,7 +192,7 @@ class Serving:
         async def settle(begun: Begun) -> Answered:
             nonlocal settled
             first, generate = self._completed(begun.first), partial(self._generated, index)
-            answered = await self.control.conclude(admitted, first, generate, beside=begun.beside)
+            answered = await self.control.conclude(admitted, replace(begun, first=first), generate)
             settled = True
             self.account.decided(index, answered)
             self.control.settle(admitted, answered, self.request_id)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from unmask.api.call import Call
 from unmask.api.common import common
 from unmask.api.finished import FinishedChoice
+from unmask.api.routed import routes_of
 from unmask.backend import Usage
 from unmask.control.answered import Answered
 from unmask.control.budget import Assignment
@@ -43,6 +44,7 @@ def usage(call: Call, choices: Sequence[FinishedChoice]) -> dict[str, object]:
             **_attempts([choice.answered for choice in choices]),
             **_shared(call),
             "bucket": common(_bucket(call, choices)),
+            **routes_of(call.admitted, [choice.answered for choice in choices]),
         },
     }
 

@@ -7,13 +7,20 @@ from collections.abc import Iterator
 from rich.console import Console
 
 from unmask.backend import Lever, ModelInfo
+from unmask.control.routing import Routes
 from unmask.control.sources import PolicySource
 
 EXAMPLE_PROMPT = "add 12 + 30"
 
 
 def print_banner(
-    console: Console, url: str, models: tuple[ModelInfo, ...], policies: PolicySource, *, has_keys: bool = False
+    console: Console,
+    url: str,
+    models: tuple[ModelInfo, ...],
+    policies: PolicySource,
+    *,
+    routes: Routes | None = None,
+    has_keys: bool = False,
 ) -> None:
     """Print where the server is, what it serves, whether it asks for keys, and a line to try."""
     console.print(f"[bold]unmask[/] listens on [bold cyan]{url}[/]", highlight=False)
@@ -26,6 +33,8 @@ def print_banner(
         )
         for line in _policy_lines(model, policies):
             console.print(f"  {line}", highlight=False, markup=False, soft_wrap=True)
+    for line in _route_lines(routes or Routes()):
+        console.print(f"  {line}", highlight=False, markup=False, soft_wrap=True)
     if has_keys:
         console.print("  every request needs a key: unmask keys create", highlight=False, markup=False, soft_wrap=True)
     console.print("\nTry:", highlight=False)
@@ -60,6 +69,14 @@ def _policy_lines(model: ModelInfo, policies: PolicySource) -> Iterator[str]:
     if active is not None:
         yield f"{model.name}: approved policy {active.short_digest}, service classes {', '.join(active.class_names)}"
     yield from policies.notes(model.name, model.digest)
+
+
+def _route_lines(routes: Routes) -> Iterator[str]:
+    for model in routes.models:
+        route = routes.named(model.name)
+        if route is not None:
+            yield f"{model.name}: route over {route.small_name} and {route.large.name}"
+    yield from routes.notes
 
 
 def _count(parameters: int) -> str:

@@ -14,6 +14,7 @@ from unmask.database.engine import open_database
 from unmask.database.place import database_url
 from unmask.ledger.book import DatabaseLedger, Surroundings, open_ledger
 from unmask.ledger.machine import SystemMachine
+from unmask.ledger.price import PriceBook
 from unmask.ledger.price_file import read_prices
 
 
@@ -39,6 +40,15 @@ def opened_engine(settings: Settings, environ: Mapping[str, str]) -> Iterator[En
         engine.dispose()
 
 
+def prices_of(settings: Settings) -> PriceBook:
+    """Read the price book.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
+    return read_prices(None if settings.prices is None else Path(settings.prices).expanduser())
+
+
 def ledger_in(engine: Engine, settings: Settings) -> DatabaseLedger:
     """Open the ledger; requests of a server that has ended meanwhile end as lost.
 
@@ -46,6 +56,6 @@ def ledger_in(engine: Engine, settings: Settings) -> DatabaseLedger:
         ConfigError: the price book cannot be read, or its version is known with other prices.
         DatabaseUnavailableError: the database does not answer or cannot be written.
     """
-    prices = read_prices(None if settings.prices is None else Path(settings.prices).expanduser())
+    prices = prices_of(settings)
     around = Surroundings(clock=SystemClock(), wall=SystemWallClock(), machine=SystemMachine(), random=os.urandom)
     return open_ledger(engine, prices, around)

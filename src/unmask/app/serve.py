@@ -13,10 +13,11 @@ from sqlalchemy import Engine
 from unmask.api.application import create_app, system_chance
 from unmask.api.running import Running
 from unmask.app.banner import print_banner
-from unmask.app.books import ledger_in, opened_engine
+from unmask.app.books import ledger_in, opened_engine, prices_of
 from unmask.app.control import control_parts, record_folder
 from unmask.app.files import make_room
 from unmask.app.keys import authenticator_in
+from unmask.app.routes import check_prices, routes_for
 from unmask.app.server import DrainingServer
 from unmask.app.tracing import opened_tracing
 from unmask.backend import Backend
@@ -103,8 +104,12 @@ async def _serve(
         count_tokens=tokenizer.chat_length,
         max_tokens=backend.models()[0].default_max_tokens,
     )
-    ledger = None if engine is None else ledger_in(engine, settings)
-    parts = replace(parts, ledger=ledger)
+    routes = routes_for(settings, backend, tokenizer.chat_length)
+    ledger = None
+    if engine is not None:
+        check_prices(routes, prices_of(settings))
+        ledger = ledger_in(engine, settings)
+    parts = replace(parts, ledger=ledger, routes=routes)
     app = create_app(backend, settings, running, chance, parts=parts, keys=keys, tracing=tracing)
     server = DrainingServer(
         app,
@@ -117,7 +122,7 @@ async def _serve(
     # What is loaded by now stays to the end. Neither collections meanwhile nor the one at exit, which with torch take
     # seconds on a busy machine, need look through it.
     gc.freeze()
-    print_banner(console, url_of(listener), backend.models(), parts.policies, has_keys=keys is not None)
+    print_banner(console, url_of(listener), backend.models(), parts.policies, routes=routes, has_keys=keys is not None)
     try:
         return await server.serve_all(listener)
     finally:

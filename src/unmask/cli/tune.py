@@ -35,8 +35,15 @@ def run_tune(args: argparse.Namespace, tools: Tools) -> int:
 
 def _learning(part: str) -> Callable[[argparse.Namespace, Tools], int]:
     from unmask.cli.difficulty import run_difficulty
+    from unmask.cli.routing import run_tune_routing
 
-    parts = {"difficulty": run_difficulty, "finality": run_finality, "exit": run_exit, "replay": run_replay}
+    parts = {
+        "difficulty": run_difficulty,
+        "finality": run_finality,
+        "exit": run_exit,
+        "replay": run_replay,
+        "routing": run_tune_routing,
+    }
     return parts[part]
 
 

@@ -15,6 +15,7 @@ def add_tune_parts(tune: argparse.ArgumentParser) -> None:
     _add_finality(parts)
     _add_exit(parts)
     _add_replay(parts)
+    _add_routing(parts)
 
 
 def _add_difficulty(parts: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -128,6 +129,36 @@ def _add_replay(parts: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         "--finality", type=Path, action="append", default=[], metavar="FILE", help="a learned part not stored yet"
     )
     _add_common(replay)
+
+
+def _add_routing(parts: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    routing = add_command(
+        parts,
+        "routing",
+        "Fit a route over two models: predict whether the smaller one is right, and find from which probability on it "
+        "may be tried first without losing more right answers than allowed. It is judged on the test split.",
+    )
+    routing.add_argument("--small", required=True, metavar="NAME", help="the smaller model")
+    routing.add_argument("--large", required=True, metavar="NAME", help="the larger one, which serves what is left")
+    routing.add_argument("--remote", metavar="FILE", help="file of models that other servers run, if those do")
+    routing.add_argument("--out", type=Path, required=True, metavar="FILE", help="where the fit goes")
+    routing.add_argument("--task", action="append", metavar="TYPE", help="a task type; may be repeated (default all)")
+    for name, default, use in (
+        ("items", 1000, "items a task type that predictions are fitted to"),
+        ("calibrate-items", 1000, "items a task type that thresholds are found on"),
+        ("test-items", 1000, "items of all task types that it is judged on"),
+    ):
+        routing.add_argument(
+            f"--{name}", type=whole(10), default=default, metavar="N", help=f"{use} (default {default})"
+        )
+    routing.add_argument(
+        "--max-loss",
+        type=number(0, 1),
+        default=0.01,
+        metavar="X",
+        help="largest upper bound of the share of right answers lost on a task type (default 0.01)",
+    )
+    _add_common(routing)
 
 
 def _add_runs(parser: argparse.ArgumentParser) -> None:

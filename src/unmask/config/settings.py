@@ -103,6 +103,16 @@ class Settings:
             empty="models run here",
         ),
     ] = None
+    routes: Annotated[
+        str | None,
+        Setting(
+            Group.ENGINE,
+            Folder(),
+            "File of routes: names that the smaller of two models serves where it is likely enough to be right, and "
+            "the larger one otherwise.",
+            empty="none",
+        ),
+    ] = None
     max_rows: Annotated[
         int,
         Setting(

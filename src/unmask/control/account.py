@@ -97,9 +97,9 @@ class Account:
 
     async def refuse(self, reason: str) -> None:
         """Book that the call is turned away before anything is reserved for it."""
-        given, model = self._admitted[0].assignment, self._admitted[0].model
+        given, model = self._admitted[0].assignment, self._admitted[0].asked_model
         service_class = "" if given.service_class is None else given.service_class.name
-        await self._refusals.book(self._caller, reason, service_class=service_class, task=given.task, model=model.name)
+        await self._refusals.book(self._caller, reason, service_class=service_class, task=given.task, model=model)
 
     def watched(self, index: int, request: Request, reason: AttemptReason) -> Request:
         """Return a generation's request, of which it is known here what it took if its caller goes away."""
@@ -115,7 +115,9 @@ class Account:
 
     def ran(self, index: int, request: Request, reason: AttemptReason, generation: Generation) -> None:
         """Take note of a generation for a choice that has ended."""
-        self._ran[index].append(Attempt(reason=reason, generation=generation, budget=request.budget))
+        self._ran[index].append(
+            Attempt(reason=reason, generation=generation, budget=request.budget, model=request.model)
+        )
 
     def told(self) -> None:
         """Take note that the first of the answer goes out."""

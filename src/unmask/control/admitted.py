@@ -3,9 +3,11 @@
 from dataclasses import dataclass, replace
 
 from unmask.backend import Lever, ModelInfo, Request
+from unmask.control.answered import Answered
 from unmask.control.budget import Assignment
 from unmask.control.check import AnswerCheck
 from unmask.control.expansion import Expansion
+from unmask.control.route import Decision
 from unmask.search.plan import SearchPlan
 from unmask.tasks.consistency import SelfConsistency
 
@@ -21,6 +23,8 @@ class Admitted:
         expansion: the limits of further attempts; ``None`` where there are none.
         search: how its first attempt is searched for, where it is.
         max_total_steps: most steps of all generations for it together; ``None`` where each has its own cap.
+        decision: why this model answers, where the request asked for a route.
+        escalation: the request as the route's larger model is to have it where this one fails.
     """
 
     request: Request
@@ -31,6 +35,28 @@ class Admitted:
     expansion: Expansion | None = None
     search: SearchPlan | None = None
     max_total_steps: int | None = None
+    decision: Decision | None = None
+    escalation: "Admitted | None" = None
+
+    @property
+    def asked_model(self) -> str:
+        """The name that the request asked for: its route's, or its model's."""
+        return self.model.name if self.decision is None else self.decision.route
+
+    def of(self, model: str) -> "Admitted":
+        """Return the request as a model had it: the escalation where that is the larger one."""
+        larger = self.escalation
+        return larger if larger is not None and larger.model.name == model else self
+
+    @property
+    def can_escalate(self) -> bool:
+        """Whether an answer that fails is attempted again by a larger model."""
+        return self.escalation is not None and (self.check is not None or self.consistency is not None)
+
+    def is_escalated(self, answered: Answered) -> bool:
+        """Tell whether the larger model was run after this one, or in its place."""
+        larger = self.escalation
+        return larger is not None and any(attempt.model == larger.model.name for attempt in answered.attempts)
 
     @property
     def opening(self) -> Request:

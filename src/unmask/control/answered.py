@@ -28,12 +28,14 @@ class Answered:
         verdict: what its verifiers say.
         attempts: all of them, in the order they were begun; what a ledger books.
         cap: the limit that kept it from becoming better, if one did.
+        model: whose answer it is; empty where nobody answers.
     """
 
     generation: Generation
     verdict: Verdict
     attempts: tuple[Attempt, ...]
     cap: Cap | None = None
+    model: str = ""
 
     @property
     def first(self) -> Generation:
@@ -69,16 +71,34 @@ def answered(attempts: Iterable[Attempt], cap: Cap | None = None) -> Answered:
         kept = best.generation
     else:
         kept = replace(best.generation, usage=_together(best.generation.usage, [one.generation.usage for one in made]))
-    return Answered(generation=kept, verdict=best.verdict, attempts=made, cap=cap or _cap_of(kept))
+    return Answered(generation=kept, verdict=best.verdict, attempts=made, cap=cap or _cap_of(kept), model=best.model)
 
 
-def unanswered(first: Generation) -> Answered:
+def followed(found: Answered, after: Answered) -> Answered:
+    """Return the answer to a request that a small model was tried on, and then a larger one: the larger one's.
+
+    Unless it did not complete, or fails more verifiers than the small one's. Its usage is of both.
+    """
+    is_worse = after.generation.outcome is not Outcome.COMPLETED or (
+        found.generation.outcome is Outcome.COMPLETED and len(after.verdict.failures) > len(found.verdict.failures)
+    )
+    kept = found if is_worse else after
+    later = (
+        replace(attempt, reason=AttemptReason.ESCALATE) if attempt.reason is AttemptReason.FIRST else attempt
+        for attempt in after.attempts
+    )
+    made = (*found.attempts, *later)
+    usage = _together(kept.generation.usage, [attempt.generation.usage for attempt in made])
+    return replace(kept, generation=replace(kept.generation, usage=usage), attempts=made)
+
+
+def unanswered(first: Generation, model: str = "") -> Answered:
     """Return a first attempt that did not complete: there is no answer to verify."""
     assert first.outcome is not Outcome.COMPLETED, "what has completed is verified"
     return Answered(
         generation=first,
         verdict=Verdict(),
-        attempts=(Attempt(reason=AttemptReason.FIRST, generation=first, budget=None),),
+        attempts=(Attempt(reason=AttemptReason.FIRST, generation=first, budget=None, model=model),),
     )
 
 

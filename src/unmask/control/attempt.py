@@ -14,20 +14,21 @@ class AttemptReason(StrEnum):
     """Why a generation was made.
 
     ``first``: every request has one. ``reopen``: a further attempt that keeps what was not at fault. ``again``: a
-    further attempt from masks. ``consistency``: a sample that the answer is compared with. ``search``: what a search
-    has run beside the answer that it takes.
+    further attempt from masks. ``escalate``: a further attempt by the larger model of a route. ``consistency``: a
+    sample that the answer is compared with. ``search``: what a search has run beside the answer that it takes.
     """
 
     FIRST = "first"
     REOPEN = "reopen"
     AGAIN = "again"
+    ESCALATE = "escalate"
     CONSISTENCY = "consistency"
     SEARCH = "search"
 
     @property
     def is_further(self) -> bool:
         """Whether it is a re-expansion."""
-        return self in {AttemptReason.REOPEN, AttemptReason.AGAIN}
+        return self in {AttemptReason.REOPEN, AttemptReason.AGAIN, AttemptReason.ESCALATE}
 
 
 LATER = tuple(reason for reason in AttemptReason if reason is not AttemptReason.FIRST)
@@ -41,6 +42,7 @@ class Attempt:
     Attributes:
         budget: what it was allowed; ``None`` left it to the model.
         answers: the failure that it is to mend.
+        model: which model ran it; empty for the one that the request asked for.
     """
 
     reason: AttemptReason
@@ -48,6 +50,7 @@ class Attempt:
     budget: StepBudget | None
     verdict: Verdict = Verdict()
     answers: Failure | None = None
+    model: str = ""
 
     @property
     def is_answer(self) -> bool:

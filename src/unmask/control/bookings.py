@@ -22,6 +22,7 @@ _PURPOSES = {
     AttemptReason.FIRST: Purpose.ANSWER,
     AttemptReason.REOPEN: Purpose.RE_EXPANSION,
     AttemptReason.AGAIN: Purpose.RE_EXPANSION,
+    AttemptReason.ESCALATE: Purpose.RE_EXPANSION,
     AttemptReason.CONSISTENCY: Purpose.VERIFICATION,
     AttemptReason.SEARCH: Purpose.SEARCH,
 }
@@ -37,7 +38,7 @@ def reservation_of(admitted: Sequence[Admitted], caller: Caller) -> Reservation:
         owner=caller.owner,
         service_class="" if service_class is None else service_class.name,
         task=_common(one.task for one in given) or MIXED,
-        model=admitted[0].model.name,
+        model=admitted[0].asked_model,
         policy=given[0].policy or "",
         bucket=_common(one.bucket for one in given),
         difficulty=_common(None if one.estimate is None else one.estimate.bin for one in given),
@@ -60,10 +61,12 @@ def attempts_of(admitted: Admitted, made: Iterable[Attempt]) -> Iterator[settlem
         waits_from = timing.arrived if is_first else max(timing.arrived, answered)
         if attempt.reason not in {AttemptReason.CONSISTENCY, AttemptReason.SEARCH}:
             answered = timing.finished
-        yield _attempt(admitted, attempt, queue_s=max(0.0, timing.started - waits_from))
+        # A request of a model itself is all that model's.
+        model = "" if attempt.model == admitted.asked_model else attempt.model
+        yield _attempt(admitted.of(attempt.model), attempt, model=model, queue_s=max(0.0, timing.started - waits_from))
 
 
-def _attempt(admitted: Admitted, attempt: Attempt, *, queue_s: float) -> settlement.Attempt:
+def _attempt(admitted: Admitted, attempt: Attempt, *, model: str, queue_s: float) -> settlement.Attempt:
     generation, width = attempt.generation, width_of(admitted)
     usage, timing = generation.usage, generation.timing
     # Of a model without budgets no steps were reserved that would bound them.
@@ -71,6 +74,7 @@ def _attempt(admitted: Admitted, attempt: Attempt, *, queue_s: float) -> settlem
     control = _steps_control(admitted, attempt)
     return settlement.Attempt(
         purpose=_PURPOSES[attempt.reason],
+        model=model,
         bucket=generation.bucket or (None if attempt.reason.is_further else admitted.assignment.bucket),
         steps_allocated=usage.steps_allocated if Lever.BUDGET in admitted.model.levers else 0,
         steps=steps,

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from unmask.control.verdict import Failure, Judge, Verdict
+from unmask.tasks.consistency import SelfConsistency
 from unmask.tasks.failure import FailureKind
 from unmask.tasks.form import Form
 from unmask.tasks.formats import AnswerFormat, JsonSchema
@@ -86,6 +87,26 @@ class AnswerCheck:
 
     def _work(self, text: str) -> int:
         return len(text) * self.answer_format.work if isinstance(self.answer_format, JsonSchema) else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldTo:
+    """What a client asks of an answer, beside what its task type knows.
+
+    Attributes:
+        answer_format: the form that it is verified against.
+        verifiers: what else it is verified against.
+        consistency: how samples are compared with it, if they are.
+    """
+
+    answer_format: AnswerFormat | None = None
+    verifiers: tuple[Verifier, ...] = ()
+    consistency: SelfConsistency | None = None
+
+    @property
+    def is_something(self) -> bool:
+        """Whether anything is asked."""
+        return self.answer_format is not None or bool(self.verifiers) or self.consistency is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

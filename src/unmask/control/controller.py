@@ -1,25 +1,27 @@
 """Decides what each request is given before a backend has it, and keeps what is to be learnt once it has ended."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
 from unmask.backend import Generation, ModelInfo, Request
 from unmask.clock import Clock, SystemClock
 from unmask.control.admitted import Admitted
-from unmask.control.answered import Answered
+from unmask.control.answered import Answered, followed
 from unmask.control.asked import TASK, Asked
-from unmask.control.attempt import Attempt
 from unmask.control.book import Kept
 from unmask.control.budget import assign
-from unmask.control.check import make_check
+from unmask.control.check import HeldTo, make_check
 from unmask.control.controls import draw_control
 from unmask.control.ended import Ended
 from unmask.control.errors import AnswerFailedError, BudgetSpentError
+from unmask.control.escalate import begin_small, escalate
 from unmask.control.expansion import expansion_of, total_cap
 from unmask.control.parts import ControlParts
 from unmask.control.records import ControlRecord
 from unmask.control.reexpand import Generate, conclude
+from unmask.control.route import Route, RouteReason
+from unmask.control.routing import Routes
 from unmask.control.searching import Begun, begin
 from unmask.control.sources import FIXED_POLICY, ActivePolicy, Classified, Estimate
 from unmask.control.tiers import served_tier, settle_class, usable_classes
@@ -32,7 +34,7 @@ from unmask.tasks.criteria import load_criteria
 from unmask.tasks.formats import AnswerFormat
 from unmask.tasks.registry import all_tasks
 from unmask.tasks.verifier import Verifier
-from unmask.types import ExitReason
+from unmask.types import ExitReason, Outcome
 
 
 class Controller:
@@ -67,7 +69,9 @@ class Controller:
         self._criteria = load_criteria()
 
     def policy_of(self, model: ModelInfo) -> ActivePolicy | None:
-        """Return the approved policy that is in force for a model."""
+        """Return the approved policy that is in force for a model; of a route, that of its larger model."""
+        route = self._parts.routes.named(model.name)
+        model = model if route is None else route.large
         return self._parts.policies.active_policy(model.name, model.digest)
 
     def admit(
@@ -84,7 +88,7 @@ class Controller:
         Args:
             request: in the client's words, with the budget as it is without a policy.
             asked: what of that the client has said.
-            model: which model answers.
+            model: which model answers; or a route, as one, and either of its models does.
             answer_format: the form that the answer is verified against.
             verifiers: what else it is verified against, beside what its task type knows.
             consistency: how samples are compared with it, if they are.
@@ -93,16 +97,67 @@ class Controller:
             InvalidRequestError: there is no such task type or service class, the caller may not use the class, or it
                 allows less.
         """
+        held_to = HeldTo(answer_format=answer_format, verifiers=verifiers, consistency=consistency)
+        route = self._parts.routes.named(model.name)
+        admitted = (
+            self._give(request, asked, model, held_to)
+            if route is None
+            else self._routed(route, request, asked, held_to)
+        )
+        self._assigned(admitted)
+        return admitted
+
+    def _routed(self, route: Route, request: Request, asked: Asked, held_to: HeldTo) -> Admitted:
+        """Admit a request to the model of a route that it goes to first, and beside it to the larger one."""
+        started = self._clock.now()
+        large, small = route.large, route.small
+        classified = self._classified(request, asked, large, self.policy_of(large), is_routed=True)
+        may_follow = asked.may_wait and asked.max_reexpansions != 0
+        can_escalate = may_follow and (classified.task in self._tasks or held_to.is_something)
+        decision = self._parts.routes.decide(
+            route, request, classified, held_to.answer_format, can_escalate=can_escalate
+        )
+        seconds = self._clock.now() - started
+        # The larger model's first, so that what it does not allow is an error whichever is tried.
+        admitted = self._give(
+            replace(request, model=large.name), asked, large, held_to, classified, may_control=not decision.is_small
+        )
+        if decision.is_small and small is not None:
+            try:
+                tried = self._give(replace(request, model=small.name), asked, small, held_to, classified)
+            except InvalidRequestError:
+                decision = replace(decision, reason=RouteReason.UNFIT)
+            else:
+                # A failed answer is the larger model's, rather than a larger budget's.
+                admitted = replace(
+                    tried,
+                    expansion=None if may_follow else tried.expansion,
+                    escalation=admitted if may_follow else None,
+                )
+        self._instruments.routes.decided(route.name, decision.reason, seconds)
+        return replace(admitted, decision=decision)
+
+    def _give(
+        self,
+        request: Request,
+        asked: Asked,
+        model: ModelInfo,
+        held_to: HeldTo,
+        classified: Classified | None = None,
+        *,
+        may_control: bool = True,
+    ) -> Admitted:
+        """Give a request what it has of one model; a task type is told here unless it is known."""
         active = self.policy_of(model)
         asked = settle_class(active, asked, self._tiers)
-        classified = self._classified(request, asked, model, active)
+        classified = classified or self._classified(request, asked, model, active)
         task = classified.task
-        estimate = None if active is None else self._estimate(active.policy, request, classified, answer_format)
+        estimate = None if active is None else self._estimate(active.policy, request, classified, held_to.answer_format)
         given = assign(active, request, asked, model, task=task, estimate=estimate)
         book = self._parts.book
-        if book is not None and given.rule is not None and given.policy is not None:
+        if may_control and book is not None and given.rule is not None and given.policy is not None:
             given = draw_control(given, book.seen(given.policy, task), self._parts.draw())
-        check = make_check(request.messages, self._tasks.get(task), answer_format, verifiers)
+        check = make_check(request.messages, self._tasks.get(task), held_to.answer_format, held_to.verifiers)
         total = total_cap(request, given.service_class)
         search = None
         if asked.search is not None and not given.is_control:
@@ -121,14 +176,13 @@ class Controller:
             # A control is there to run its whole budget.
             smaller=() if given.is_control else given.smaller,
         )
-        self._instruments.assigned(model.name, given.source, given.bucket)
         return Admitted(
             request=changed,
             model=model,
             assignment=given,
             check=check,
-            consistency=consistency,
-            expansion=None if check is None and consistency is None else expansion,
+            consistency=held_to.consistency,
+            expansion=None if check is None and held_to.consistency is None else expansion,
             search=search,
             max_total_steps=total,
         )
@@ -141,18 +195,40 @@ class Controller:
         return served_tier(asked.service_tier, served.name if served else None, default, self._tiers)
 
     async def begin(self, admitted: Admitted, generate: Generate) -> Begun:
-        """Make the first attempt of a request, by its search if it has one."""
-        return await begin(admitted, generate, self._clock)
+        """Make the first attempt of a request, by its search if it has one. Of routes: `unmask.control.escalate`."""
+        if admitted.escalation is None:
+            return await begin(admitted, generate, self._clock)
+        return await begin_small(admitted, generate, self._clock)
 
-    async def conclude(
-        self, admitted: Admitted, first: Generation, generate: Generate, *, beside: Sequence[Attempt] = ()
-    ) -> Answered:
+    async def conclude(self, admitted: Admitted, begun: Begun, generate: Generate) -> Answered:
         """Return the answer to a request whose first attempt has ended; see `unmask.control.reexpand`."""
-        found = await conclude(admitted, first, generate, beside=beside)
+        served = begun.served or admitted
+        found = await conclude(served, begun.first, generate, beside=begun.beside)
+        if begun.tried is not None:
+            found = followed(begun.tried, found)
+        has_failed = served.can_escalate and bool(found.verdict.failures)
+        if has_failed:
+            found = await escalate(served, found, generate, self._clock)
         self._instruments.answered(admitted.model.name, found.reexpansions)
         for attempt in found.attempts[1:]:
-            self._instruments.attempted(admitted.model.name, attempt.reason, attempt.steps)
+            self._instruments.attempted(attempt.model, attempt.reason, attempt.steps)
+        self._note_route(admitted, found, has_failed=has_failed)
         return found
+
+    def _note_route(self, admitted: Admitted, found: Answered, *, has_failed: bool) -> None:
+        decision, larger = admitted.decision, admitted.escalation
+        if decision is None:
+            return
+        if larger is not None and admitted.is_escalated(found):
+            self._assigned(larger)
+            self._instruments.routes.escalated(decision.route, has_failed=has_failed)
+        for attempt in found.attempts:
+            timing = attempt.generation.timing
+            self._instruments.routes.ran(decision.route, attempt.model, attempt.steps, timing.finished - timing.started)
+
+    def _assigned(self, admitted: Admitted) -> None:
+        given = admitted.assignment
+        self._instruments.assigned(admitted.model.name, given.source, given.bucket)
 
     def settle(self, admitted: Admitted, answered: Answered, request_id: str) -> None:
         """Take an answer: keep what its first attempt says of exits.
@@ -160,9 +236,15 @@ class Controller:
         Raises:
             CapReachedError: it met a limit of its service class, which fails such requests.
         """
-        self._keep(admitted, answered.first, request_id)
-        if admitted.assignment.fails_at_cap:
-            _check_cap(admitted, answered)
+        first = answered.first
+        # The small model of a route may have come to nothing: what it was to tell of exits is not known.
+        if first.outcome is Outcome.COMPLETED and admitted.of(answered.attempts[0].model) is admitted:
+            self._keep(admitted, first, request_id)
+        else:
+            self.abandon(admitted)
+        served = admitted.of(answered.model)
+        if served.assignment.fails_at_cap:
+            _check_cap(served, answered)
 
     def abandon(self, admitted: Admitted) -> None:
         """Take note that a request ended without an answer; a control of that kind tells nothing of exits."""
@@ -185,9 +267,17 @@ class Controller:
 
     def notes(self, models: Iterable[ModelInfo]) -> tuple[str, ...]:
         """Say what whoever runs the server should know of its policies, first of all where there is none."""
-        return tuple(note for model in models for note in self._parts.policies.notes(model.name, model.digest))
+        of_policies = (note for model in models for note in self._parts.policies.notes(model.name, model.digest))
+        return (*of_policies, *self._parts.routes.notes)
 
-    def _classified(self, request: Request, asked: Asked, model: ModelInfo, active: ActivePolicy | None) -> Classified:
+    @property
+    def routes(self) -> Routes:
+        """The names beside those of models that requests may ask for."""
+        return self._parts.routes
+
+    def _classified(
+        self, request: Request, asked: Asked, model: ModelInfo, active: ActivePolicy | None, *, is_routed: bool = False
+    ) -> Classified:
         if asked.task is not None:
             known = known_tasks(model, active)
             if asked.task not in known:
@@ -196,8 +286,8 @@ class Controller:
         # One that this model does not have stands for another model's requests.
         if asked.default_task is not None and asked.default_task in known_tasks(model, active):
             return Classified(task=asked.default_task)
-        # Without a policy nothing depends on it.
-        if active is None or self._parts.classifier is None:
+        # Without a policy or a route nothing depends on it.
+        if (active is None and not is_routed) or self._parts.classifier is None:
             return Classified(task=DEFAULT_TASK)
         return self._parts.classifier.classify(request.messages) or Classified(task=DEFAULT_TASK)
 

@@ -39,7 +39,7 @@ async def conclude(
         beside: what a search has run beside the first.
     """
     if first.outcome is not Outcome.COMPLETED:
-        return unanswered(first)
+        return unanswered(first, admitted.model.name)
     return await _Story(admitted=admitted, generate=generate).told(first, beside)
 
 
@@ -52,7 +52,7 @@ class _Story:
     attempts: list[Attempt] = field(default_factory=list)
 
     async def told(self, first: Generation, beside: Sequence[Attempt]) -> Answered:
-        attempt = Attempt(reason=AttemptReason.FIRST, generation=first, budget=self.admitted.request.budget)
+        attempt = self._attempt(AttemptReason.FIRST, first, self.admitted.request.budget)
         # Samples may take only what a search has left.
         self.attempts += beside
         await self._judge(attempt)
@@ -97,9 +97,9 @@ class _Story:
         if generation.outcome is not Outcome.COMPLETED:
             _LOG.warning("a further attempt ended as %s: %s", generation.outcome, generation.error)
             # No answer, yet its steps were taken.
-            self.attempts.append(_attempt(move, generation))
+            self.attempts.append(self._moved(move, generation))
             return False
-        await self._judge(_attempt(move, _with_logprobs(generation, move, self.attempts)))
+        await self._judge(self._moved(move, _with_logprobs(generation, move, self.attempts)))
         return True
 
     async def _judge(self, attempt: Attempt) -> None:
@@ -136,7 +136,7 @@ class _Story:
         ]
         found = await asyncio.gather(*map(self._generated, requests))
         return [
-            Attempt(reason=AttemptReason.CONSISTENCY, generation=generation, budget=budget)
+            self._attempt(AttemptReason.CONSISTENCY, generation, budget)
             for generation in found
             if generation is not None
         ]
@@ -157,9 +157,11 @@ class _Story:
         steps = self.admitted.model.default_steps_of(self.admitted.request.canvas_length)
         return StepBudget(max_steps=steps if budget is None else budget.max_steps, max_total_steps=left // count)
 
+    def _moved(self, move: Move, generation: Generation) -> Attempt:
+        return replace(self._attempt(move.reason, generation, move.request.budget), answers=move.answers)
 
-def _attempt(move: Move, generation: Generation) -> Attempt:
-    return Attempt(reason=move.reason, generation=generation, budget=move.request.budget, answers=move.answers)
+    def _attempt(self, reason: AttemptReason, generation: Generation, budget: StepBudget | None) -> Attempt:
+        return Attempt(reason=reason, generation=generation, budget=budget, model=self.admitted.model.name)
 
 
 def _with_logprobs(generation: Generation, move: Move, attempts: Sequence[Attempt]) -> Generation:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from unmask.backend import Generation
 from unmask.clock import Clock
 from unmask.control.admitted import Admitted
+from unmask.control.answered import Answered
 from unmask.control.attempt import Attempt, AttemptReason
 from unmask.control.reexpand import Generate
 from unmask.search.running import GenerationEndedError, Setting
@@ -14,10 +15,17 @@ from unmask.search.search import search
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begun:
-    """A first attempt, and what a search has run beside it; all of it is booked."""
+    """A first attempt, and what a search has run beside it; all of it is booked.
+
+    Attributes:
+        served: the request as the larger model of a route had it, where the small one could not be run.
+        tried: what the small one came to, where it was begun.
+    """
 
     first: Generation
     beside: Sequence[Attempt] = ()
+    served: Admitted | None = None
+    tried: Answered | None = None
 
 
 async def begin(admitted: Admitted, generate: Generate, clock: Clock) -> Begun:
@@ -53,7 +61,7 @@ async def begin(admitted: Admitted, generate: Generate, clock: Clock) -> Begun:
     best = found.best.generation
     # What is taken has the usage of the run that ended it, whatever else votes and earlier canvases have added.
     beside = tuple(
-        Attempt(reason=AttemptReason.SEARCH, generation=ran, budget=admitted.request.budget)
+        Attempt(reason=AttemptReason.SEARCH, generation=ran, budget=admitted.request.budget, model=admitted.model.name)
         for ran in found.generations
         if ran.usage is not best.usage
     )

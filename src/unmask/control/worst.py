@@ -23,7 +23,20 @@ class Worst:
 
 
 def worst_of(admitted: Admitted) -> Worst:
-    """Return the most that a request can take.
+    """Return the most that a request can take; where it may be escalated, by both models together."""
+    own = _worst_alone(admitted)
+    if admitted.escalation is None:
+        return own
+    larger = _worst_alone(admitted.escalation)
+    return Worst(
+        steps=_capped(admitted, own.steps + larger.steps),
+        token_steps=own.token_steps + larger.token_steps,
+        prefill_tokens=own.prefill_tokens + larger.prefill_tokens,
+    )
+
+
+def _worst_alone(admitted: Admitted) -> Worst:
+    """Return the most that its own model can take of a request.
 
     How many tokens its prompt has is known once a backend has read it; no tokenizer makes more of a text than it has
     bytes, and no generation fills more than the context.
@@ -58,7 +71,11 @@ def most_steps(admitted: Admitted) -> int:
         total += _generations(admitted) * of_one
         if not attempt and admitted.search is not None:
             total += (admitted.search.width - 1) * of_one
-    return total if admitted.max_total_steps is None else min(total, admitted.max_total_steps)
+    return _capped(admitted, total)
+
+
+def _capped(admitted: Admitted, steps: int) -> int:
+    return steps if admitted.max_total_steps is None else min(steps, admitted.max_total_steps)
 
 
 def width_of(admitted: Admitted) -> int:

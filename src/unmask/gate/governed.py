@@ -10,6 +10,7 @@ from unmask.control.attempt import LATER, AttemptReason
 from unmask.control.budget import BudgetSource
 from unmask.control.controller import Controller
 from unmask.control.parts import ControlParts
+from unmask.control.searching import Begun
 from unmask.control.sources import ActivePolicy, Classifier, EstimatorSource
 from unmask.metrics.control import ControlInstruments
 from unmask.metrics.in_front import BackendInFront
@@ -63,7 +64,7 @@ class GovernedBackend(BackendInFront):
         steps = None if request.budget is None else request.budget.max_steps
         admitted = self._controller.admit(request, Asked(max_steps=steps), model)
         first = await self._backend.generate(admitted.request)
-        answered = await self._controller.conclude(admitted, first, self._further)
+        answered = await self._controller.conclude(admitted, Begun(first=first), self._further)
         return answered.generation
 
     async def _further(self, request: Request, reason: AttemptReason) -> Generation:  # noqa: ARG002 - nobody books it

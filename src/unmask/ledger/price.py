@@ -37,6 +37,14 @@ class PriceBook:
                     return price
         return None
 
+    def price_of_attempt(self, attempt: str, request: str, service_class: str) -> Price | None:
+        """Return the price of the model that ran an attempt, or of its request's where it has none of its own.
+
+        A request without a price has none for any attempt.
+        """
+        own = self.price(request, service_class)
+        return own and (self.price(attempt or request, service_class) or own)
+
 
 FREE = PriceBook(version="free", prices=(Price(token_step=0, prefill_token=0),))
 """Nothing costs anything: the prices of a server that was given none."""

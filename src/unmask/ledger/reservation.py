@@ -15,7 +15,7 @@ class Reservation:
         owner: whom it is booked to.
         service_class: the class it is served in, which prices may depend on.
         task: its task type.
-        model: the model that serves it.
+        model: the model that serves it; or a route, whose price is reserved whichever of its models runs.
         policy: digest of the budget policy that it was given its budget by; empty where there is none.
         bucket: budget tier, where it has one.
         difficulty: bin of its estimated difficulty, where it was estimated.

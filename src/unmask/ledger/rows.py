@@ -78,6 +78,7 @@ def attempt_row(request: str, number: int, attempt: Attempt, price: Price | None
     return {
         "request": request,
         "number": number,
+        "model": attempt.model,
         "purpose": attempt.purpose,
         "reason": attempt.reason,
         "bucket": attempt.bucket,
@@ -104,7 +105,7 @@ def settled_row(settlement: Settlement, attempts: Sequence[Row], price: Price | 
     steps, costs = Counter[Purpose](), Counter[Purpose]()
     for attempt, row in zip(took, attempts, strict=True):
         steps[attempt.purpose] += attempt.steps
-        costs[attempt.purpose] += _cost(row)
+        costs[attempt.purpose] += cost_in(row)
     return {
         **_end(settlement.id, Ending(settlement.outcome), settlement.reason, time_us),
         "payer": PAYER_OWNER if settlement.billed else PAYER_PLATFORM,
@@ -122,7 +123,7 @@ def settled_row(settlement: Settlement, attempts: Sequence[Row], price: Price | 
         "cached_tokens": sum(attempt.cached_tokens for attempt in took),
         "output_tokens": sum(attempt.output_tokens for attempt in took),
         "cost": None if price is None else costs.total(),
-        "cost_control": sum(_cost(row, "cost_control") for row in attempts),
+        "cost_control": sum(cost_in(row, "cost_control") for row in attempts),
         "cost_re_expansion": costs[Purpose.RE_EXPANSION],
         "cost_search": costs[Purpose.SEARCH],
         "cost_verification": costs[Purpose.VERIFICATION],
@@ -180,6 +181,7 @@ def _end(request: str, ending: Ending, reason: str, time_us: int) -> Row:
     return {"request": request, "time_us": time_us, "ending": ending, "reason": reason}
 
 
-def _cost(row: Row, column: str = "cost") -> int:
+def cost_in(row: Row, column: str = "cost") -> int:
+    """Return a cost of a row, 0 where it has none."""
     cost = row[column]
     return cost if isinstance(cost, int) else 0

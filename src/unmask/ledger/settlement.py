@@ -20,6 +20,7 @@ class Attempt:
     """One submission to a backend: what it was allowed and what it took.
 
     Attributes:
+        model: which model ran it, whose price it has; empty for the one of its reservation.
         purpose: the first one answers; others are further attempts after a failed verification, candidates, or
             samples that an answer is verified against.
         bucket: budget tier, where it had one.
@@ -37,6 +38,7 @@ class Attempt:
         reason: why this attempt was made; the failure's kind for a further one.
     """
 
+    model: str = ""
     purpose: Purpose = Purpose.ANSWER
     bucket: Bucket | None = None
     steps_allocated: int

@@ -42,6 +42,7 @@ ATTEMPTS = Table(
     METADATA,
     Column("request", Text, ForeignKey("ledger_request.id"), primary_key=True),
     Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("model", Text, nullable=False, server_default=""),
     Column("purpose", Text, nullable=False),
     Column("reason", Text, nullable=False),
     Column("bucket", Text),
@@ -60,7 +61,7 @@ ATTEMPTS = Table(
     Column("cost", BigInteger),
     Column("cost_control", BigInteger),
 )
-"""A row per attempt of a settled request."""
+"""A row per attempt of a settled request; ``model`` is empty where it is the request's."""
 
 ENDS = Table(
     "ledger_end",

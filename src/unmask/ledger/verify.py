@@ -177,7 +177,7 @@ class _Verification:
             most = None if price is None else most_of(price, row.token_steps, row.prefill_tokens)
             if row.cost != most:
                 self._fault(f"request {row.id} had {row.cost} reserved, its prices say {most}")
-            costs = [None if price is None else cost_of(price, one.token_steps, one.prefill_tokens) for one in took]
+            costs = [_cost(book, row, one) for one in took]
             if [attempt.cost for attempt in took] != costs:
                 self._fault(f"request {row.id}: an attempt's cost is not what its prices say")
             expected = None if price is None else sum(cost or 0 for cost in costs)
@@ -246,6 +246,11 @@ class _Groups:
     def _advance(self) -> tuple[str, list[Found]] | None:
         group = next(self._groups, None)
         return None if group is None else (group[0], list(group[1]))
+
+
+def _cost(book: PriceBook, row: Found, attempt: Found) -> int | None:
+    price = book.price_of_attempt(attempt.model, row.model, row.service_class)
+    return None if price is None else cost_of(price, attempt.token_steps, attempt.prefill_tokens)
 
 
 def _used(row: Found) -> Used:

@@ -8,6 +8,7 @@ from prometheus_client import CollectorRegistry, Counter
 from prometheus_client.core import InfoMetricFamily
 from prometheus_client.registry import Collector
 
+from unmask.metrics.routes import RouteInstruments
 from unmask.types import Bucket
 
 NO_BUCKET = "none"
@@ -44,6 +45,9 @@ class ControlInstruments:
         models: names of those served.
         sources: what budgets are taken from.
         reasons: why there are generations beyond a request's first.
+
+    Attributes:
+        routes: told of what routes decide.
     """
 
     def __init__(
@@ -51,6 +55,7 @@ class ControlInstruments:
     ) -> None:
         self._registry = registry
         self._models = tuple(models)
+        self.routes = RouteInstruments(registry)
         reasons = tuple(reasons)
         self._budgets = self._counter(
             "unmask_budgets_total", "Generations given a budget, by what it was taken from.", "source", sources

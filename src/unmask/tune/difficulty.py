@@ -131,11 +131,12 @@ def export(model: GradientBoostingRegressor) -> Forest:
     """Return what scikit-learn fitted as our own trees, which predict the same."""
     return Forest(
         float(np.ravel(model.init_.constant_)[0]),
-        tuple(_tree(estimator.tree_, model.learning_rate) for estimator in model.estimators_[:, 0]),
+        tuple(exported_tree(estimator.tree_, model.learning_rate) for estimator in model.estimators_[:, 0]),
     )
 
 
-def _tree(fitted: SklearnTree, rate: float) -> Tree:
+def exported_tree(fitted: SklearnTree, rate: float) -> Tree:
+    """Return one fitted tree as ours, its leaves times the rate."""
     is_leaf = fitted.children_left < 0
     return Tree(
         feature=tuple(np.where(is_leaf, LEAF, fitted.feature).tolist()),
