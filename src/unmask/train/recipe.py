@@ -49,8 +49,6 @@ def recipe(name: str, seed: int) -> Recipe:
         ConfigError: there is no recipe of that name.
     """
     shapes = {"tiny": _shape(192, 5, 6), "nano": _shape(64, 4, 2)}
-    # A narrow network takes longer until it copies, and learns little else before.
-    warm_up_steps = {"tiny": 700, "nano": 1_000}
     if name not in shapes:
         raise ConfigError(f"there is no recipe {name!r}; choose one of {', '.join(shapes)}", param="name")
     plan = FeedPlan(
@@ -60,7 +58,7 @@ def recipe(name: str, seed: int) -> Recipe:
         recall_share=0.06,
         telling_share=0.1,
         admitting_share=0.08,
-        warm_up_steps=warm_up_steps[name],
+        warm_up_steps=700,
         warm_up_documents=96,
         warm_up_recall=0.5,
         warm_up_repeat=0.3,
