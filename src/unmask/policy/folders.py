@@ -1,12 +1,14 @@
 """Which folders policies are in: the user's own, and beneath it the one that comes with the package."""
 
 from collections.abc import Mapping
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
 from unmask.config.state import state_folder
 from unmask.errors import ConfigError
 from unmask.policy.store import PolicyStore
+from unmask.savings.standing import known_figures
 
 
 def open_store(policy_dir: str | None, environ: Mapping[str, str]) -> PolicyStore:
@@ -19,7 +21,8 @@ def open_store(policy_dir: str | None, environ: Mapping[str, str]) -> PolicyStor
     Raises:
         ConfigError: there is no home folder to put the default one into.
     """
-    return PolicyStore(user_folder(policy_dir, environ), beneath=packaged_store())
+    folder = user_folder(policy_dir, environ)
+    return PolicyStore(folder, beneath=packaged_store(), figures=partial(known_figures, state_folder(environ)))
 
 
 def packaged_store() -> PolicyStore:
