@@ -22,12 +22,15 @@ from unmask.app.tracing import opened_tracing
 from unmask.backend import Backend
 from unmask.config import Settings
 from unmask.config.rules import is_loopback
+from unmask.config.savings import enabled_savings
 from unmask.config.settings import KeyMode
+from unmask.config.state import state_folder
 from unmask.errors import ConfigError
 from unmask.ledger.book import DatabaseLedger
 from unmask.ledger.errors import LedgerUnavailableError
 from unmask.metrics.tracing import Tracing
 from unmask.policy.folders import open_store
+from unmask.savings.standing import KnownSavings, known_figures
 from unmask.text.tokenizer import packaged_tokenizer
 
 BACKLOG = 2048
@@ -104,7 +107,8 @@ async def _serve(
         max_tokens=backend.models()[0].default_max_tokens,
     )
     ledger = None if engine is None else ledger_in(engine, settings)
-    parts = replace(parts, ledger=ledger)
+    savings = KnownSavings(figures=known_figures(state_folder(os.environ)), enabled=enabled_savings(settings))
+    parts = replace(parts, ledger=ledger, savings=savings)
     app = create_app(backend, settings, running, chance, parts=parts, keys=keys, tracing=tracing)
     server = DrainingServer(
         app,

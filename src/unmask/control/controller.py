@@ -26,6 +26,8 @@ from unmask.control.tiers import served_tier, settle_class, usable_classes
 from unmask.errors import InvalidRequestError
 from unmask.metrics.control import ControlEnd, ControlInstruments, ControlVerdict
 from unmask.policy.policy import DEFAULT_TASK, Policy
+from unmask.policy.savings import savings_of
+from unmask.savings.standing import Standing, standings
 from unmask.search.plan import check_plan
 from unmask.tasks.consistency import SelfConsistency
 from unmask.tasks.criteria import load_criteria
@@ -174,6 +176,15 @@ class Controller:
         for model in models:
             active = self.policy_of(model)
             yield model.name, FIXED_POLICY if active is None else active.short_digest
+
+    def savings(self, models: Iterable[ModelInfo]) -> tuple[Standing, ...]:
+        """Return every saving with its quality, and who enables it."""
+        by_policy: dict[str, tuple[str, ...]] = {}
+        for model in models:
+            active = self.policy_of(model)
+            for name in () if active is None else savings_of(active.policy):
+                by_policy[name] = (*by_policy.get(name, ()), f"policy {active.short_digest} of {model.name}")
+        return standings(self._parts.savings, by_policy=by_policy)
 
     def problems(self) -> tuple[str, ...]:
         """Say why no request can be answered; empty while all is well.

@@ -7,6 +7,7 @@ from random import Random
 from unmask.control.book import RecordBook
 from unmask.control.sources import Classifier, EstimatorSource, NoEstimators, NoPolicies, PolicySource
 from unmask.ledger.ledger import Ledger
+from unmask.savings.standing import KnownSavings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +20,7 @@ class ControlParts:
         classifier: tells the task types of requests that name none.
         book: where records go; without one no controls are drawn, for nobody would learn from them.
         ledger: where requests are booked; without one nothing is, and no limit of a tenant or key holds.
+        savings: what is known of savings, and which of them settings enable.
         draw: uniform numbers from 0 up to but without 1, of which a control run is drawn.
     """
 
@@ -27,4 +29,5 @@ class ControlParts:
     classifier: Classifier | None = None
     book: RecordBook | None = None
     ledger: Ledger | None = None
+    savings: KnownSavings = field(default_factory=KnownSavings)
     draw: Callable[[], float] = field(default_factory=lambda: Random(0).random)

@@ -1,13 +1,13 @@
 """Which folders policies are in: the user's own, and beneath it the one that comes with the package."""
 
 from collections.abc import Mapping
-from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
 from unmask.config.state import state_folder
 from unmask.errors import ConfigError
 from unmask.policy.store import PolicyStore
+from unmask.savings.figure import SavingFigure
 from unmask.savings.standing import known_figures
 
 
@@ -22,7 +22,11 @@ def open_store(policy_dir: str | None, environ: Mapping[str, str]) -> PolicyStor
         ConfigError: there is no home folder to put the default one into.
     """
     folder = user_folder(policy_dir, environ)
-    return PolicyStore(folder, beneath=packaged_store(), figures=partial(known_figures, state_folder(environ)))
+
+    def figures() -> tuple[SavingFigure, ...]:
+        return known_figures(state_folder(environ))
+
+    return PolicyStore(folder, beneath=packaged_store(), figures=figures)
 
 
 def packaged_store() -> PolicyStore:

@@ -1,8 +1,9 @@
 """Which savings may be used: those whose quality is known."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from unmask.savings.errors import SavingUnmeasuredError
 from unmask.savings.figure import SavingFigure
@@ -16,11 +17,25 @@ FOLDER = "savings"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """A saving, its figure where there is one, and who enables it: paths of settings, names of policies."""
+    """A saving and its figure, where there is one.
+
+    Attributes:
+        enabled_by: settings and policies.
+        suspended_for: task types for which it has switched itself off.
+    """
 
     saving: Saving
     figure: SavingFigure | None
     enabled_by: tuple[str, ...] = ()
+    suspended_for: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownSavings:
+    """What a server knows of savings: their figures, and by a saving's name the settings that enable it."""
+
+    figures: tuple[SavingFigure, ...] = ()
+    enabled: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
 
 
 def known_figures(state: Path) -> tuple[SavingFigure, ...]:
@@ -50,15 +65,26 @@ def require_quality(name: str, figures: Iterable[SavingFigure], *, place: str, p
         raise SavingUnmeasuredError(name, saving.quality, saving.command, place=place, param=param)
 
 
-def standings(figures: Iterable[SavingFigure], enabled: Mapping[str, tuple[str, ...]]) -> tuple[Standing, ...]:
-    """Return every saving with its figure and with who enables it.
+def standings(
+    known: KnownSavings,
+    *,
+    by_policy: Mapping[str, tuple[str, ...]] | None = None,
+    suspended: Mapping[str, tuple[str, ...]] | None = None,
+) -> tuple[Standing, ...]:
+    """Return every saving with its figure.
 
     Args:
-        figures: what is known.
-        enabled: by a saving's name what enables it.
+        known: figures, and which settings enable which saving.
+        by_policy: by a saving's name the policies that enable it.
+        suspended: by a saving's name the task types that it has switched itself off for.
     """
-    by_name = {figure.saving: figure for figure in figures}
+    by_name = {figure.saving: figure for figure in known.figures}
     return tuple(
-        Standing(saving=saving, figure=by_name.get(saving.name), enabled_by=enabled.get(saving.name, ()))
+        Standing(
+            saving=saving,
+            figure=by_name.get(saving.name),
+            enabled_by=known.enabled.get(saving.name, ()) + (by_policy or {}).get(saving.name, ()),
+            suspended_for=(suspended or {}).get(saving.name, ()),
+        )
         for saving in SAVINGS
     )
