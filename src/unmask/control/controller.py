@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from unmask.backend import Generation, ModelInfo, Request
+from unmask.backend import Generation, Lever, ModelInfo, Request
 from unmask.clock import Clock, SystemClock
 from unmask.control.admitted import Admitted
 from unmask.control.answered import Answered
 from unmask.control.asked import TASK, Asked
 from unmask.control.attempt import Attempt
 from unmask.control.book import Kept
-from unmask.control.budget import assign
-from unmask.control.check import make_check
+from unmask.control.budget import Assignment, assign
+from unmask.control.check import AnswerCheck, make_check
 from unmask.control.controls import draw_control
 from unmask.control.ended import Ended
 from unmask.control.errors import AnswerFailedError, BudgetSpentError
@@ -27,6 +27,7 @@ from unmask.errors import InvalidRequestError
 from unmask.metrics.control import ControlEnd, ControlInstruments, ControlVerdict
 from unmask.policy.policy import DEFAULT_TASK, Policy
 from unmask.policy.savings import savings_of
+from unmask.savings.registry import CONFIDENCE_STOP
 from unmask.savings.standing import Standing, standings
 from unmask.search.plan import check_plan
 from unmask.tasks.consistency import SelfConsistency
@@ -34,7 +35,7 @@ from unmask.tasks.criteria import load_criteria
 from unmask.tasks.formats import AnswerFormat
 from unmask.tasks.registry import all_tasks
 from unmask.tasks.verifier import Verifier
-from unmask.types import ExitReason
+from unmask.types import DraftCheck, ExitReason
 
 
 class Controller:
@@ -118,6 +119,7 @@ class Controller:
             strategy=given.strategy,
             exit=given.exit,
             check=check if given.exit is not None else None,
+            complete=self._complete(check, given, asked, model),
             terms=given.terms,
             bucket=given.bucket,
             # A control is there to run its whole budget.
@@ -221,6 +223,15 @@ class Controller:
         if estimator is None:
             return None
         return estimator.estimate(request, classified.task, answer_format, task_confidence=classified.confidence)
+
+    def _complete(
+        self, check: AnswerCheck | None, given: Assignment, asked: Asked, model: ModelInfo
+    ) -> DraftCheck | None:
+        """Return what ends an answer that is complete; a control runs its whole course, and so does a search."""
+        if CONFIDENCE_STOP not in self._parts.savings.enabled or Lever.EXIT not in model.levers:
+            return None
+        may_stop = asked.early_exit and asked.search is None and not given.is_control
+        return check.complete if check is not None and may_stop else None
 
     def _keep(self, admitted: Admitted, generation: Generation, request_id: str) -> None:
         book, name = self._parts.book, admitted.model.name
