@@ -14,7 +14,7 @@ from unmask.api.application import create_app, system_chance
 from unmask.api.running import Running
 from unmask.app.banner import print_banner
 from unmask.app.books import ledger_in, opened_engine
-from unmask.app.control import control_parts, record_folder
+from unmask.app.control import control_parts, record_folder, refiner_in
 from unmask.app.files import make_room
 from unmask.app.keys import authenticator_in
 from unmask.app.server import DrainingServer
@@ -108,7 +108,8 @@ async def _serve(
     )
     ledger = None if engine is None else ledger_in(engine, settings)
     savings = KnownSavings(figures=known_figures(state_folder(os.environ)), enabled=enabled_savings(settings))
-    parts = replace(parts, ledger=ledger, savings=savings)
+    refiner = refiner_in(settings, os.environ, tokenizer.chat_length, chance.draw_seed)
+    parts = replace(parts, ledger=ledger, savings=savings, refiner=refiner)
     app = create_app(backend, settings, running, chance, parts=parts, keys=keys, tracing=tracing)
     server = DrainingServer(
         app,
@@ -127,6 +128,8 @@ async def _serve(
     finally:
         if parts.book is not None:
             parts.book.close()
+        if refiner is not None:
+            refiner.pairs.close()
         if ledger is not None:
             await _close(ledger, console)
 

@@ -44,7 +44,7 @@ class Served:
 def controller(backend: Backend, policies: PolicySource, savings: Sequence[str]) -> Controller:
     """Return what stands before a backend on a server that has these savings enabled by settings."""
     models = [model.name for model in backend.models()]
-    enabled: Mapping[str, tuple[str, ...]] = MappingProxyType({name: ("bench",) for name in savings})
+    enabled: Mapping[str, tuple[str, ...]] = MappingProxyType(dict.fromkeys(savings, ("bench",)))
     return Controller(
         ControlParts(policies=policies, savings=KnownSavings(enabled=enabled)),
         ControlInstruments(CollectorRegistry(), models, BudgetSource, LATER),

@@ -54,7 +54,9 @@ def _keep(file: Path, tools: Tools) -> None:
 
 def _tables(found: tuple[Standing, ...]) -> tuple[Table, Table]:
     """Return what is saved at which quality, and what these are shares of; two narrow tables, so that none is cut."""
-    figures = Table("saving", "saved", "quality", caption="95 %, both on the same items; quality: with it minus without it")
+    figures = Table(
+        "saving", "saved", "quality", caption="95 %, both on the same items; quality: with it minus without it"
+    )
     for standing in found:
         figure = standing.figure
         told = ("not measured", "") if figure is None else (_shown(figure.saved), _shown(figure.quality, signed=True))

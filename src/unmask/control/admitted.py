@@ -6,6 +6,7 @@ from unmask.backend import Lever, ModelInfo, Request
 from unmask.control.budget import Assignment
 from unmask.control.check import AnswerCheck
 from unmask.control.expansion import Expansion
+from unmask.control.refiner import RefinedPrompt
 from unmask.search.plan import SearchPlan
 from unmask.tasks.consistency import SelfConsistency
 
@@ -19,6 +20,7 @@ class Admitted:
         check: judges its answers, if anybody can.
         consistency: how samples are compared with its answer, where that is asked for.
         expansion: the limits of further attempts; ``None`` where there are none.
+        refined: what its prompt is without what was cut; its request has that prompt already, a control the whole one.
         search: how its first attempt is searched for, where it is.
         max_total_steps: most steps of all generations for it together; ``None`` where each has its own cap.
     """
@@ -29,8 +31,19 @@ class Admitted:
     check: AnswerCheck | None = None
     consistency: SelfConsistency | None = None
     expansion: Expansion | None = None
+    refined: RefinedPrompt | None = None
     search: SearchPlan | None = None
     max_total_steps: int | None = None
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether it is answered refined beside its own answer."""
+        return self.refined is not None and self.refined.is_control
+
+    @property
+    def tokens_saved(self) -> int:
+        """Prompt tokens that refinement has spared its answer."""
+        return 0 if self.refined is None or self.refined.is_control else self.refined.tokens_saved
 
     @property
     def opening(self) -> Request:

@@ -24,6 +24,7 @@ _PURPOSES = {
     AttemptReason.AGAIN: Purpose.RE_EXPANSION,
     AttemptReason.CONSISTENCY: Purpose.VERIFICATION,
     AttemptReason.SEARCH: Purpose.SEARCH,
+    AttemptReason.REFINED: Purpose.VERIFICATION,
 }
 
 
@@ -56,9 +57,9 @@ def attempts_of(admitted: Admitted, made: Iterable[Attempt]) -> Iterator[settlem
     for attempt in made:
         timing = attempt.generation.timing
         # A further attempt keeps the arrival of the first: it waits from when the one before it had ended.
-        is_first = attempt.reason in {AttemptReason.FIRST, AttemptReason.SEARCH}
+        is_first = attempt.reason in {AttemptReason.FIRST, AttemptReason.SEARCH, AttemptReason.REFINED}
         waits_from = timing.arrived if is_first else max(timing.arrived, answered)
-        if attempt.reason not in {AttemptReason.CONSISTENCY, AttemptReason.SEARCH}:
+        if not attempt.reason.is_beside:
             answered = timing.finished
         yield _attempt(admitted, attempt, queue_s=max(0.0, timing.started - waits_from))
 

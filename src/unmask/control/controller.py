@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from unmask.backend import Generation, Lever, ModelInfo, Request
+from unmask.backend import Generation, ModelInfo, Request
 from unmask.clock import Clock, SystemClock
 from unmask.control.admitted import Admitted
 from unmask.control.answered import Answered
 from unmask.control.asked import TASK, Asked
 from unmask.control.attempt import Attempt
 from unmask.control.book import Kept
-from unmask.control.budget import Assignment, assign
-from unmask.control.check import AnswerCheck, make_check
+from unmask.control.budget import assign
+from unmask.control.check import make_check
 from unmask.control.controls import draw_control
 from unmask.control.ended import Ended
 from unmask.control.errors import AnswerFailedError, BudgetSpentError
@@ -20,22 +20,21 @@ from unmask.control.expansion import expansion_of, total_cap
 from unmask.control.parts import ControlParts
 from unmask.control.records import ControlRecord
 from unmask.control.reexpand import Generate, conclude
+from unmask.control.savings import ServingSavings
 from unmask.control.searching import Begun, begin
 from unmask.control.sources import FIXED_POLICY, ActivePolicy, Classified, Estimate
 from unmask.control.tiers import served_tier, settle_class, usable_classes
 from unmask.errors import InvalidRequestError
 from unmask.metrics.control import ControlEnd, ControlInstruments, ControlVerdict
 from unmask.policy.policy import DEFAULT_TASK, Policy
-from unmask.policy.savings import savings_of
-from unmask.savings.registry import CONFIDENCE_STOP
-from unmask.savings.standing import Standing, standings
+from unmask.savings.standing import Standing
 from unmask.search.plan import check_plan
 from unmask.tasks.consistency import SelfConsistency
 from unmask.tasks.criteria import load_criteria
 from unmask.tasks.formats import AnswerFormat
 from unmask.tasks.registry import all_tasks
 from unmask.tasks.verifier import Verifier
-from unmask.types import DraftCheck, ExitReason
+from unmask.types import ExitReason
 
 
 class Controller:
@@ -68,6 +67,7 @@ class Controller:
         self._clock = clock or SystemClock()
         self._tasks = all_tasks()
         self._criteria = load_criteria()
+        self._savings = ServingSavings(parts, instruments)
 
     def policy_of(self, model: ModelInfo) -> ActivePolicy | None:
         """Return the approved policy that is in force for a model."""
@@ -113,13 +113,15 @@ class Controller:
             search = replace(asked.search, max_total_steps=total)
             check_plan(search, model, has_verifier=check is not None)
         expansion = expansion_of(active, given.service_class, request, asked, model, self._criteria.get(task, ()))
+        refined = self._savings.refined(request, given, asked, model, check, total=total)
         changed = replace(
             request,
+            messages=request.messages if refined is None or refined.is_control else refined.messages,
             budget=given.budget,
             strategy=given.strategy,
             exit=given.exit,
             check=check if given.exit is not None else None,
-            complete=self._complete(check, given, asked, model),
+            complete=self._savings.complete(given, asked, model, check),
             terms=given.terms,
             bucket=given.bucket,
             # A control is there to run its whole budget.
@@ -133,6 +135,7 @@ class Controller:
             check=check,
             consistency=consistency,
             expansion=None if check is None and consistency is None else expansion,
+            refined=refined,
             search=search,
             max_total_steps=total,
         )
@@ -165,6 +168,7 @@ class Controller:
             CapReachedError: it met a limit of its service class, which fails such requests.
         """
         self._keep(admitted, answered.first, request_id)
+        self._savings.settled(admitted, answered, self._now())
         if admitted.assignment.fails_at_cap:
             _check_cap(admitted, answered)
 
@@ -181,12 +185,7 @@ class Controller:
 
     def savings(self, models: Iterable[ModelInfo]) -> tuple[Standing, ...]:
         """Return every saving with its quality, and who enables it."""
-        by_policy: dict[str, tuple[str, ...]] = {}
-        for model in models:
-            active = self.policy_of(model)
-            for name in () if active is None else savings_of(active.policy):
-                by_policy[name] = (*by_policy.get(name, ()), f"policy {active.short_digest} of {model.name}")
-        return standings(self._parts.savings, by_policy=by_policy)
+        return self._savings.standings((model, self.policy_of(model)) for model in models)
 
     def problems(self) -> tuple[str, ...]:
         """Say why no request can be answered; empty while all is well.
@@ -223,15 +222,6 @@ class Controller:
         if estimator is None:
             return None
         return estimator.estimate(request, classified.task, answer_format, task_confidence=classified.confidence)
-
-    def _complete(
-        self, check: AnswerCheck | None, given: Assignment, asked: Asked, model: ModelInfo
-    ) -> DraftCheck | None:
-        """Return what ends an answer that is complete; a control runs its whole course, and so does a search."""
-        if CONFIDENCE_STOP not in self._parts.savings.enabled or Lever.EXIT not in model.levers:
-            return None
-        may_stop = asked.early_exit and asked.search is None and not given.is_control
-        return check.complete if check is not None and may_stop else None
 
     def _keep(self, admitted: Admitted, generation: Generation, request_id: str) -> None:
         book, name = self._parts.book, admitted.model.name

@@ -77,7 +77,5 @@ def restored(refined: Refined) -> tuple[Message, ...]:
             messages.insert(cut.message, Message(role=cut.whole, content=cut.text))
             continue
         text = messages[cut.message].content
-        messages[cut.message] = replace(
-            messages[cut.message], content=text[: cut.start] + cut.text + text[cut.start :]
-        )
+        messages[cut.message] = replace(messages[cut.message], content=text[: cut.start] + cut.text + text[cut.start :])
     return tuple(messages)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from unmask.cards import parse_facts
 
 FENCE = "```"
-_SENTENCE = re.compile(r"[^.!?。！？\n]*(?:[.!?。！？]+(?=\s|$)|(?=\n|$)|[.!?。！？]+)[ \t]*\n?")  # noqa: RUF001
+_SENTENCE = re.compile(r"[^.!?。！？\n]*(?:[.!?。！？]+(?=\s|$)|(?=\n|$)|[.!?。！？]+)[ \t]*\n?")
 
 
 def sentences_of(text: str) -> Iterator[re.Match[str]]:
@@ -25,7 +25,7 @@ def sentences_of(text: str) -> Iterator[re.Match[str]]:
 def plain(sentence: str) -> str:
     """Return a sentence as it is compared: composed, in small letters, without marks around it, one blank a gap."""
     words = unicodedata.normalize("NFC", sentence).casefold().split()
-    return " ".join(words).strip(".!?,;:~ 。！？")  # noqa: RUF001
+    return " ".join(words).strip(".!?,;:~ 。！？")
 
 
 def is_card(line: str) -> bool:

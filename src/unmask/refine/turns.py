@@ -43,9 +43,7 @@ def stale_turns(messages: Sequence[Message]) -> Iterator[Cut]:
         if parse_facts(text) or not topics.isdisjoint(_topics(_words(text))):
             continue
         for offset, message in enumerate((question, answer)):
-            yield Cut(
-                message=place + offset, start=0, text=message.content, reason=CutReason.TURN, whole=message.role
-            )
+            yield Cut(message=place + offset, start=0, text=message.content, reason=CutReason.TURN, whole=message.role)
 
 
 def _last_question(messages: Sequence[Message]) -> int | None:

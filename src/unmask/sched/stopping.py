@@ -8,8 +8,8 @@ from unmask.sched.ending import Writer
 from unmask.sequence import Sequence
 from unmask.types import DraftCheck
 
-SENTENCE_ENDS = frozenset(".!?。！？…")  # noqa: RUF001 - full-width marks end sentences too
-_CLOSING = "\"')]}»”’」』"  # noqa: RUF001 - quotation marks that may follow one
+SENTENCE_ENDS = frozenset(".!?。！？…")
+_CLOSING = "\"')]}»”’」』"
 
 logger = logging.getLogger(__name__)
 
