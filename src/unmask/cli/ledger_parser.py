@@ -35,7 +35,7 @@ def add_ledger_actions(ledger: argparse.ArgumentParser) -> None:
         "--controls",
         type=Path,
         metavar="DIR",
-        help="with --with-quality: records of control runs (default: the server's)",
+        help="with --with-quality: records of controls (default: the server's)",
     )
     period = report.add_mutually_exclusive_group()
     period.add_argument(
