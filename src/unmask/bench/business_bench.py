@@ -149,7 +149,7 @@ class _Run:
 def refine_figures(
     items: Sequence[Item], lengths: dict[str, list[int]], right: dict[str, list[bool]], seed: int
 ) -> Iterator[Figure]:
-    """Return what refinement saves of prompts with redundancy, and what that does to answers, over all and by task type.
+    """Return what refinement saves of redundant prompts, and what that does to answers, over all and by task type.
 
     Args:
         items: what was asked.

@@ -70,12 +70,11 @@ def stop_figures(without: Sequence[StopAnswer], within: Sequence[StopAnswer], se
     n = len(without)
     before, after = [float(one.wasted) for one in without], [float(one.wasted) for one in within]
     remaining = ratio_interval(after, before, seed, paired=True)
-    difference = paired_difference(
-        [float(one.is_kept) for one in within], [float(one.is_kept) for one in without], seed, bounds=(-1.0, 1.0)
-    )
+    kept_before, kept = ([float(one.is_kept) for one in answers] for answers in (without, within))
+    difference = paired_difference(kept, kept_before, seed, bounds=(-1.0, 1.0))
     return [
         measured(SAVED, one_minus(remaining), fallback=1 - sum(after) / max(1.0, sum(before)), n=n),
-        measured(QUALITY, difference, fallback=_mean([a.is_kept - b.is_kept for a, b in zip(within, without)]), n=n),
+        measured(QUALITY, difference, fallback=(sum(kept) - sum(kept_before)) / max(1, n), n=n),
         *_of_arm("without_stop", without, seed),
         *_of_arm("with_stop", within, seed),
     ]
