@@ -68,6 +68,7 @@ def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
         "durability": "power",
         "prices": "c",
     }
+    values |= {"prompt_refinement": "off", "confidence_stop": "off"}
     values |= {"promotion_gate": "required", "keys": "required", "pepper_file": "q", "tiers": ("flex=night",)}
     values |= {"otlp_endpoint": "http://127.0.0.1:4318", "trace_share": 0.5}
     values |= {"batching": "aligned", "page_reserves": ("a=0.5", "b=0.25")}

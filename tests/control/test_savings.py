@@ -90,7 +90,7 @@ async def test_a_control_is_answered_both_ways_and_gives_the_unrefined_answer(tm
     assert most_steps(admitted) == 2 * most_steps(replace(admitted, refined=None))
     watch = refiner.pairs.watch(MODEL.digest, "dialogue")
     assert (watch.n, watch.events) == (1, 1.0)
-    assert bench.counted('unmask_refinement_pairs_total{model="tiny",passed="unrefined"}') == 1
+    assert bench.counted('unmask_refinement_pairs_total{model=tiny,passed=unrefined}') == 1
 
 
 @pytest.mark.parametrize("asked", [{"may_wait": False}])

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 
+from unmask.cards import parse_facts
 from unmask.tasks.dialogue_check import read_request, verify_answer
 from unmask.tasks.dialogue_grammar import read_answer
 from unmask.tasks.dialogue_phrases import MANNERS, SLOT_NOUNS
@@ -23,11 +24,17 @@ def is_complete(messages: tuple[Message, ...], text: str) -> bool:
     request = read_request(messages)
     if request is None:
         return False
-    asked = Counter(_SLOTS[word] for word in _WORD.findall(request.question.lower()) if word in _SLOTS)
+    asked = _asked(request.question)
     if not asked or not _shows_manner(request.persona, text):
         return False
     told = Counter(_told(claims, asked) for claims in read_answer(text, request.persona).claims)
     return not asked - told and verify_answer(messages, text).passed
+
+
+def _asked(question: str) -> Counter[str]:
+    """Return how often each slot is named, but in facts that came with the question."""
+    lines = (line for line in question.lower().splitlines() if line[:1] not in {"#", "-"} and not parse_facts(line))
+    return Counter(_SLOTS[word] for line in lines for word in _WORD.findall(line) if word in _SLOTS)
 
 
 def _shows_manner(persona: str, text: str) -> bool:
