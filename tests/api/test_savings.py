@@ -19,7 +19,7 @@ async def test_savings_are_told_with_their_quality() -> None:
     stop = by_name["confidence_stop"]
     assert (stop["enabled_by"], stop["figure"]["quality_difference"]["low"]) == (["confidence_stop"], -0.004)
     assert by_name["routing"]["figure"] is None
-    assert metrics['unmask_saving_enabled{saving=confidence_stop}'] == 1
-    assert metrics['unmask_saving_ratio{end=low,saving=confidence_stop}'] == 0.3
-    assert metrics['unmask_saving_quality_difference{end=high,saving=confidence_stop}'] == 0.004
-    assert 'unmask_saving_ratio{end=low,saving=routing}' not in metrics
+    assert metrics["unmask_saving_enabled{saving=confidence_stop}"] == 1
+    assert metrics["unmask_saving_ratio{end=low,saving=confidence_stop}"] == 0.3
+    assert metrics["unmask_saving_quality_difference{end=high,saving=confidence_stop}"] == 0.004
+    assert "unmask_saving_ratio{end=low,saving=routing}" not in metrics

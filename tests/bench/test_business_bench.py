@@ -41,7 +41,9 @@ def test_wasted_is_what_follows_the_point() -> None:
 def test_what_is_saved_comes_with_what_it_costs() -> None:
     """Both by item, with intervals: half of the waste is gone, and one answer in four has lost its manner."""
     without = [replace(ANSWER, wasted=20 + 2 * (number % 3)) for number in range(40)]
-    within = [replace(one, wasted=one.wasted // 2, opens=number % 4 > 0, closes=False) for number, one in enumerate(without)]
+    within = [
+        replace(one, wasted=one.wasted // 2, opens=number % 4 > 0, closes=False) for number, one in enumerate(without)
+    ]
     by_name = {figure.name: figure for figure in stop_figures(without, within, 0)}
 
     assert by_name[SAVED].value == pytest.approx(0.5)

@@ -10,12 +10,12 @@ from unmask.config import Settings
 from unmask.config.durability import Durability
 from unmask.config.keys import settings_keys
 from unmask.config.load import Loaded, Source, load_settings
-from unmask.savings.errors import SavingUnmeasuredError
-from unmask.savings.figure_file import write_figure
-from unmask.testing.savings import make_figure
 from unmask.config.settings import KeyMode, PromotionGate, Switch
 from unmask.errors import ConfigError
+from unmask.savings.errors import SavingUnmeasuredError
+from unmask.savings.figure_file import write_figure
 from unmask.service import Batching
+from unmask.testing.savings import make_figure
 from unmask.types import Precision
 
 

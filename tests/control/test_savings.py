@@ -39,7 +39,8 @@ def serving(folder: Path, *, draw: float = 0.99, **changes: Any) -> Bench:  # no
         pairs=Pairs(folder / "pairs", VERSION), count_tokens=lengths, control_share=0.5, draw=lambda: draw
     )
     known = KnownSavings(enabled={"confidence_stop": ("confidence_stop",), "prompt_refinement": ("p",)})
-    return Bench(folder / "records", **({"refiner": refiner, "savings": known, "book": None} | changes))
+    parts: dict[str, Any] = {"refiner": refiner, "savings": known, "book": None}
+    return Bench(folder / "records", **(parts | changes))
 
 
 def admit(bench: Bench, task: str = "dialogue", **asked: Any) -> Admitted:  # noqa: ANN401 - any field of what was asked
@@ -90,7 +91,7 @@ async def test_a_control_is_answered_both_ways_and_gives_the_unrefined_answer(tm
     assert most_steps(admitted) == 2 * most_steps(replace(admitted, refined=None))
     watch = refiner.pairs.watch(MODEL.digest, "dialogue")
     assert (watch.n, watch.events) == (1, 1.0)
-    assert bench.counted('unmask_refinement_pairs_total{model=tiny,passed=unrefined}') == 1
+    assert bench.counted("unmask_refinement_pairs_total{model=tiny,passed=unrefined}") == 1
 
 
 @pytest.mark.parametrize("asked", [{"may_wait": False}])

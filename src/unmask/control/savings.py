@@ -33,7 +33,9 @@ class ServingSavings:
         """Return every saving with its figure, and who enables it: settings, and the policies of models."""
         by_policy: dict[str, tuple[str, ...]] = {}
         for model, active in models:
-            for name in () if active is None else savings_of(active.policy):
+            if active is None:
+                continue
+            for name in savings_of(active.policy):
                 by_policy[name] = (*by_policy.get(name, ()), f"policy {active.short_digest} of {model.name}")
         suspended = () if self._refiner is None else self._refiner.pairs.suspended()
         return standings(self._known, by_policy=by_policy, suspended={PROMPT_REFINEMENT: suspended})
