@@ -127,7 +127,6 @@ def test_one_of_several_choices() -> None:
         "steps_used": 3,
         "steps_known": True,
         "tokens_known": True,
-        "prompt_tokens_saved": 0,
         "canvases": 2,
         "exit_reason": "early_exit",
         "verify": "pass",

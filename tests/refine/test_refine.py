@@ -90,14 +90,12 @@ def test_cuts_say_why() -> None:
     assert {cut.reason for cut in found.cuts} == {CutReason.BOILERPLATE, CutReason.FACT, CutReason.BLANK}
 
 
-PIECES = st.sampled_from(
-    [CARD, "# Kaloren", "- home Miven", "Kaloren home Miven", "Hello!", "안녕하세요.", "Answer briefly.", "Where? ", "\n\n\n",
-     "\n", " ", "And now?", "```", "Please name your craft.", "You are Kaloren.", "감사합니다. ", "3 1", "…?!"]
-)  # fmt: skip
-PROMPTS = st.lists(
-    st.builds(Message, role=st.sampled_from(Role), content=st.lists(PIECES | st.text("aA가힣\n #-.!?`", max_size=6), max_size=6).map("".join)),
-    max_size=5,
-).map(tuple)  # fmt: skip
+PIECES = st.sampled_from((
+    CARD, "# Kaloren", "- home Miven", "Kaloren home Miven", "Hello!", "안녕하세요.", "Answer briefly.", "Where? ", "\n",
+    "\n\n\n", " ", "And now?", "```", "Please name your craft.", "You are Kaloren.", "감사합니다. ", "3 1", "…?!",
+)) | st.text("aA가힣\n #-.!?`", max_size=6)  # fmt: skip
+CONTENTS = st.lists(PIECES, max_size=6).map("".join)
+PROMPTS = st.lists(st.builds(Message, role=st.sampled_from(Role), content=CONTENTS), max_size=5).map(tuple)
 
 
 @given(PROMPTS)

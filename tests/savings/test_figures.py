@@ -57,7 +57,7 @@ def test_digest_is_of_what_a_figure_says() -> None:
 def test_a_saving_without_a_figure_cannot_be_enabled() -> None:
     """The error names the saving, its quality metric and what measures it; one that is unknown is refused too."""
     require_quality("confidence_stop", [make_figure()], place="a test")
-    with pytest.raises(SavingUnmeasuredError, match="a test enables the saving routing.*unmask bench layers"):
+    with pytest.raises(SavingUnmeasuredError, match=r"a test enables the saving routing.*unmask bench layers"):
         require_quality("routing", [make_figure()], place="a test")
     with pytest.raises(UnknownSavingError, match="'magic' is no saving, allowed: early_exit"):
         require_quality("magic", [make_figure()], place="a test")
