@@ -91,8 +91,8 @@ def test_cuts_say_why() -> None:
 
 
 PIECES = st.sampled_from((
-    CARD, "# Kaloren", "- home Miven", "Kaloren home Miven", "Hello!", "안녕하세요.", "Answer briefly.", "Where? ", "\n",
-    "\n\n\n", " ", "And now?", "```", "Please name your craft.", "You are Kaloren.", "감사합니다. ", "3 1", "…?!",
+    CARD, "# Kaloren", "- home Miven", "Kaloren home Miven", "Hello!", "안녕하세요.", "Answer briefly.", "Where? ",
+    "\n", "\n\n\n", " ", "And now?", "```", "Please name your craft.", "You are Kaloren.", "감사합니다. ", "3 1", "…?!",
 )) | st.text("aA가힣\n #-.!?`", max_size=6)  # fmt: skip
 CONTENTS = st.lists(PIECES, max_size=6).map("".join)
 PROMPTS = st.lists(st.builds(Message, role=st.sampled_from(Role), content=CONTENTS), max_size=5).map(tuple)
