@@ -30,7 +30,8 @@ from unmask.work import NO_GROWTH, EngineWork, Growth
 class Lever(StrEnum):
     """What a request may set beside its text and sampling; each stands for the field, or fields, of `Request`.
 
-    ``budget``: ``budget``, ``canvas_length`` and ``smaller``; ``logprobs``: ``top_logprobs``. A model without a lever
+    ``budget``: ``budget``, ``canvas_length`` and ``smaller``; ``exit``: ``exit`` and ``complete``; ``logprobs``:
+    ``top_logprobs``. A model without a lever
     refuses requests that pull it.
     """
 
@@ -149,6 +150,8 @@ class Request:
         top_logprobs: how many alternatives the log-probability of each output token comes with;
             ``None`` asks for no log-probabilities at all.
         exit: when its canvases may stop before their budget is spent; ``None`` lets them run to their end.
+        complete: tells of the beginning of an answer, up to the end of a sentence, that nothing is wanting: there the
+            answer ends. ``None`` lets it go on to its end token.
         check: what an exit rule's format condition asks of a draft; a rule with that condition is never met without.
         terms: what its service class has of the machine.
         bucket: tier of its budget.
@@ -174,6 +177,7 @@ class Request:
     top_logprobs: int | None = None
     exit: ExitPlan | None = None
     check: DraftCheck | None = None
+    complete: DraftCheck | None = None
     terms: ClassTerms = ClassTerms()
     bucket: Bucket | None = None
     smaller: tuple[SmallerBudget, ...] = ()

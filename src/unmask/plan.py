@@ -96,7 +96,7 @@ class CanvasResult:
 
     ``logprobs``, where asked for, has an entry per position: of what this step fixed, ``None`` elsewhere.
     ``progress`` holds the signals that were asked for; an unfinished canvas has an ``offer`` where its exit rule is
-    met as far as logits tell. ``earlier`` goes into the next step.
+    met as far as logits tell. ``earlier`` goes into the next step. With a ``completed`` canvas the answer ends.
     """
 
     tokens: tuple[int, ...]
@@ -108,6 +108,7 @@ class CanvasResult:
     progress: Progress | None = None
     offer: ExitOffer | None = None
     exited: bool = False
+    completed: bool = False
     earlier: object = None
 
 

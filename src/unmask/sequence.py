@@ -56,6 +56,7 @@ class Submission:
     top_logprobs: int | None = None
     exit: ExitPlan | None = None
     check: DraftCheck | None = None
+    complete: DraftCheck | None = None
     terms: ClassTerms = ClassTerms()
     bucket: Bucket | None = None
     smaller: tuple[SmallerBudget, ...] = ()
@@ -97,7 +98,8 @@ class Canvas:
 
     ``limit`` is how many of its positions may become output; ``logprobs``, where asked for, has an entry per
     position: what the last step to fix it has said. ``earlier`` is what the engine remembers of the step before,
-    ``streak`` how many steps in a row have met the exit rule, ``noted`` where a control run would have stopped.
+    ``streak`` how many steps in a row have met the exit rule, ``noted`` where a control run would have stopped;
+    ``read`` tokens from its start were looked at for an answer that is complete.
     """
 
     tokens: tuple[int, ...]
@@ -109,6 +111,7 @@ class Canvas:
     logprobs: tuple[FixedToken | None, ...] = ()
     earlier: object = None
     streak: int = 0
+    read: int = 0
     noted: NotedExit | None = None
 
 

@@ -369,11 +369,12 @@ class ExitReason(StrEnum):
     """Why denoising stopped: the last canvas converged, a cap was reached, or the request was ended.
 
     Autoregressive text converges at its end; cut by ``max_tokens`` it has taken all its steps. ``early_exit``: an
-    exit rule stopped the last canvas.
+    exit rule stopped the last canvas. ``complete``: its task type's verifier found that nothing is wanting.
     """
 
     CONVERGED = "converged"
     EARLY_EXIT = "early_exit"
+    COMPLETE = "complete"
     MAX_STEPS = "max_steps"
     MAX_TOTAL_STEPS = "max_total_steps"
     ABORTED = "aborted"

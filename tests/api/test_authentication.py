@@ -191,6 +191,7 @@ async def test_everything_else_needs_one(method: str, path: str) -> None:
         ("POST", CHAT, {KeyRole.INFERENCE}),
         ("POST", COMPLETIONS, {KeyRole.INFERENCE}),
         ("GET", "/metrics", {KeyRole.OPERATOR}),
+        ("GET", "/v1/savings", {KeyRole.OPERATOR}),
         ("GET", "/v1/tenant", {KeyRole.TENANT_ADMIN}),
         ("GET", "/v1/models", set(KeyRole)),
         ("GET", "/openapi.json", set(KeyRole)),

@@ -59,6 +59,7 @@ async def test_answer_is_a_chat_completion() -> None:
                 "steps_used": 4,
                 "steps_known": True,
                 "tokens_known": True,
+                "prompt_tokens_saved": 0,
                 "canvases": 2,
                 "tokens_per_step": 2.25,
                 "exit_reason": "converged",

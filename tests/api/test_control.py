@@ -102,6 +102,7 @@ async def test_answer_says_what_it_was_given(site: Site) -> None:
         "steps_used": 3,
         "steps_known": True,
         "tokens_known": True,
+        "prompt_tokens_saved": 0,
         "canvases": 1,
         "tokens_per_step": 2.0,
         "exit_reason": "early_exit",

@@ -48,6 +48,7 @@ def test_choices_are_added_up() -> None:
             "steps_used": 7,
             "steps_known": True,
             "tokens_known": True,
+            "prompt_tokens_saved": 0,
             "canvases": 3,
             "tokens_per_step": round(10 / 7, 4),
             "exit_reason": "converged",

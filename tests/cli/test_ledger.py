@@ -167,7 +167,7 @@ def test_requests_add_up(database: Path) -> None:
 
 def test_a_picture_says_which_letters_it_lacks(database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hangul without a font for it is no warning of a library; an SVG keeps the letters."""
-    monkeypatch.setattr("unmask.cli.ledger_picture._FONTS", ("DejaVu Sans",))
+    monkeypatch.setattr("unmask.cli.ledger_picture.FONTS", ("DejaVu Sans",))
     engine = open_database(database_url(str(database), {}))
     with engine.begin() as connection:
         connection.execute(update(REQUESTS).values(tags='["팀=결제"]'))

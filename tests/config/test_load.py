@@ -10,9 +10,12 @@ from unmask.config import Settings
 from unmask.config.durability import Durability
 from unmask.config.keys import settings_keys
 from unmask.config.load import Loaded, Source, load_settings
-from unmask.config.settings import KeyMode, PromotionGate
+from unmask.config.settings import KeyMode, PromotionGate, Switch
 from unmask.errors import ConfigError
+from unmask.savings.errors import SavingUnmeasuredError
+from unmask.savings.figure_file import write_figure
 from unmask.service import Batching
+from unmask.testing.savings import make_figure
 from unmask.types import Precision
 
 
@@ -66,6 +69,7 @@ def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
         "durability": "power",
         "prices": "c",
     }
+    values |= {"prompt_refinement": "off", "confidence_stop": "off"}
     values |= {"promotion_gate": "required", "keys": "required", "pepper_file": "q", "tiers": ("flex=night",)}
     values |= {"otlp_endpoint": "http://127.0.0.1:4318", "trace_share": 0.5}
     values |= {"batching": "aligned", "page_reserves": ("a=0.5", "b=0.25")}
@@ -78,12 +82,25 @@ def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
         "promotion_gate": PromotionGate.REQUIRED,
         "keys": KeyMode.REQUIRED,
         "batching": Batching.ALIGNED,
+        "prompt_refinement": Switch.OFF,
+        "confidence_stop": Switch.OFF,
     }
     expected = Settings(**values | enums)
     assert load(texts).settings == expected
     assert load(texts).settings.precision is Precision.BFLOAT16
     assert load(environ={f"UNMASK_{name.upper()}": text for name, text in texts.items()}).settings == expected
     assert load(file=toml(tmp_path, "\n".join(lines))).settings == expected
+
+
+def test_a_saving_is_enabled_by_a_figure_of_its_quality(tmp_path: Path) -> None:
+    """Without one the server does not start: the error names the setting, where it stands, and what measures it."""
+    environ = {"XDG_STATE_HOME": str(tmp_path), "UNMASK_CONFIDENCE_STOP": "on"}
+    with pytest.raises(SavingUnmeasuredError, match=r"UNMASK_CONFIDENCE_STOP: confidence_stop .*unmask bench") as told:
+        load(environ=environ)
+    write_figure(tmp_path / "unmask" / "savings", make_figure("confidence_stop"))
+
+    assert told.value.param == "confidence_stop"
+    assert load(environ=environ).settings.confidence_stop is Switch.ON
 
 
 IN_A_FILE = (

@@ -8,8 +8,8 @@ from typing import Any
 from tests.control.handmade import make_label, make_record
 from unmask.control.records import ControlRecord
 from unmask.stats import Interval, NotEnoughData
+from unmask.stats.sequential import Watch
 from unmask.testing.budget_policies import make_exit, make_policy, make_task_policy
-from unmask.tune.sequential import Watch
 from unmask.tune.traffic_check import Due, TrafficCheck, check_traffic
 
 PROMOTED = datetime(2026, 1, 1, tzinfo=UTC)

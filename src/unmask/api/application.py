@@ -44,6 +44,7 @@ from unmask.api.reading import read_chat, read_completion
 from unmask.api.request_id import RequestIds
 from unmask.api.responses import error_response
 from unmask.api.running import Running
+from unmask.api.savings import SavingsEndpoint, add_savings
 from unmask.api.strangers import Strangers
 from unmask.api.tenant import ShowsTenants, add_tenant
 from unmask.api.text_choice import TEXT_SHAPE
@@ -57,6 +58,7 @@ from unmask.control.parts import ControlParts
 from unmask.errors import UnmaskError
 from unmask.metrics.control import PolicyCollector
 from unmask.metrics.measured import MeasuredBackend
+from unmask.metrics.savings import SavingsCollector
 from unmask.metrics.traced import TracedBackend
 from unmask.metrics.tracing import Tracing
 
@@ -125,6 +127,7 @@ def create_app(  # noqa: PLR0913 - each is a part that the composition root choo
     parts = parts or ControlParts()
     control = Controller(parts, meters.control, now=chance.now, new_id=chance.new_id, tiers=tiers, clock=chance.clock)
     PolicyCollector(meters.registry, lambda: control.policy_names(backend.models()))
+    SavingsCollector(meters.registry, lambda: control.savings(backend.models()))
     app = _Application(
         backend.models(),
         has_keys=keys is not None,
@@ -164,6 +167,7 @@ def create_app(  # noqa: PLR0913 - each is a part that the composition root choo
     read_text = partial(read_completion, backend=backend, routes=parts.routes, draw_seed=chance.draw_seed)
     _add_generating(app, chat, replace(chat, read=read_text, shape=TEXT_SHAPE))
     _add_catalogue(app, Catalogue(backend=backend, control=control, started=int(chance.now())))
+    add_savings(app, SavingsEndpoint(standings=lambda: control.savings(backend.models())))
     add_probes(app, Probes(backend=backend, running=running, control=control, registry=meters.registry))
     if keys is not None:
         add_tenant(app, keys)

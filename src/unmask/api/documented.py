@@ -180,6 +180,7 @@ class DiffusionUsage(BaseModel):
         "which means nothing."
     )
     tokens_known: bool = Field(description="The same of numbers of tokens.")
+    prompt_tokens_saved: int = Field(description="Tokens that refinement has cut from the prompt, as counted here.")
     canvases: int
     tokens_per_step: float
     exit_reason: ExitReason | Literal["mixed"]

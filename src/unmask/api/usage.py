@@ -37,6 +37,7 @@ def usage(call: Call, choices: Sequence[FinishedChoice]) -> dict[str, object]:
             "steps_used": steps,
             "steps_known": all(one.steps_known for one in spent),
             "tokens_known": all(one.tokens_known for one in spent),
+            "prompt_tokens_saved": sum({one.request.messages: one.tokens_saved for one in call.admitted}.values()),
             "canvases": sum(one.canvases for one in spent),
             "tokens_per_step": round(completion_tokens / steps, 4) if steps else 0.0,
             "exit_reason": _exit_reason(spent),

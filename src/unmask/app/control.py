@@ -4,14 +4,19 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
+from unmask.config import Settings
+from unmask.config.settings import Switch
 from unmask.config.state import state_folder
 from unmask.control.book import RecordBook
 from unmask.control.classify import packaged_classifier
+from unmask.control.pairs import Pairs
 from unmask.control.parts import ControlParts
 from unmask.control.records import RecordFolder
+from unmask.control.refiner import Refiner
 from unmask.control.stored import CountTokens, StoredEstimators, StoredPolicies
 from unmask.errors import ConfigError
 from unmask.policy.store import PolicyStore
+from unmask.refine.refine import VERSION
 
 
 def record_folder(environ: Mapping[str, str]) -> Path:
@@ -43,5 +48,28 @@ def control_parts(
         estimators=StoredEstimators(store, count_tokens, max_tokens),
         classifier=packaged_classifier(),
         book=book,
+        draw=Random(draw_seed()).random,
+    )
+
+
+def refiner_in(
+    settings: Settings, environ: Mapping[str, str], count_tokens: CountTokens, draw_seed: Callable[[], int]
+) -> Refiner | None:
+    """Return what refines prompts, where that is enabled; pairs of answers are kept in the user's folder of state.
+
+    Raises:
+        ConfigError: the folder is there and cannot be read.
+    """
+    if settings.prompt_refinement is Switch.OFF:
+        return None
+    folder = state_folder(environ) / "refinement"
+    try:
+        pairs = Pairs(folder, VERSION)
+    except OSError as error:
+        raise ConfigError(f"pairs of answers cannot be read from {folder}: {error.strerror}") from error
+    return Refiner(
+        pairs=pairs,
+        count_tokens=count_tokens,
+        control_share=settings.refinement_control,
         draw=Random(draw_seed()).random,
     )

@@ -14,7 +14,7 @@ from unmask.api.application import create_app, system_chance
 from unmask.api.running import Running
 from unmask.app.banner import print_banner
 from unmask.app.books import ledger_in, opened_engine, prices_of
-from unmask.app.control import control_parts, record_folder
+from unmask.app.control import control_parts, record_folder, refiner_in
 from unmask.app.files import make_room
 from unmask.app.keys import authenticator_in
 from unmask.app.routes import check_prices, routes_for
@@ -23,12 +23,15 @@ from unmask.app.tracing import opened_tracing
 from unmask.backend import Backend
 from unmask.config import Settings
 from unmask.config.rules import is_loopback
+from unmask.config.savings import enabled_savings
 from unmask.config.settings import KeyMode
+from unmask.config.state import state_folder
 from unmask.errors import ConfigError
 from unmask.ledger.book import DatabaseLedger
 from unmask.ledger.errors import LedgerUnavailableError
 from unmask.metrics.tracing import Tracing
 from unmask.policy.folders import open_store
+from unmask.savings.standing import KnownSavings, known_figures
 from unmask.text.tokenizer import packaged_tokenizer
 
 BACKLOG = 2048
@@ -109,7 +112,9 @@ async def _serve(
     if engine is not None:
         check_prices(routes, prices_of(settings))
         ledger = ledger_in(engine, settings)
-    parts = replace(parts, ledger=ledger, routes=routes)
+    savings = KnownSavings(figures=known_figures(state_folder(os.environ)), enabled=enabled_savings(settings))
+    refiner = refiner_in(settings, os.environ, tokenizer.chat_length, chance.draw_seed)
+    parts = replace(parts, ledger=ledger, routes=routes, savings=savings, refiner=refiner)
     app = create_app(backend, settings, running, chance, parts=parts, keys=keys, tracing=tracing)
     server = DrainingServer(
         app,
@@ -128,6 +133,8 @@ async def _serve(
     finally:
         if parts.book is not None:
             parts.book.close()
+        if refiner is not None:
+            refiner.pairs.close()
         if ledger is not None:
             await _close(ledger, console)
 

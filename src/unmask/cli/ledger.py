@@ -9,7 +9,8 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from unmask.cli.exits import Exit
+from unmask.cli.exits import Exit, UsageError
+from unmask.cli.ledger_quality import quality_record, read_quality, show_quality
 from unmask.cli.ledger_tables import report_tables
 from unmask.cli.tools import Tools
 from unmask.config.file import find_file
@@ -26,10 +27,42 @@ from unmask.ledger.verify import verify_ledger
 
 def run_ledger(args: argparse.Namespace, tools: Tools) -> int:
     """Report what was spent, or prove that the books are in order."""
-    return _verify(args, tools) if args.action == "verify" else _report(args, tools)
+    if args.action == "verify":
+        return _verify(args, tools)
+    return _quality(args, tools) if args.with_quality else _report(args, tools)
+
+
+def _quality(args: argparse.Namespace, tools: Tools) -> int:
+    """Report cost and quality by model and task type."""
+    if args.csv:
+        raise UsageError("--csv has no quality, so it does not go with --with-quality: use --json")
+    if args.picture is not None:
+        from unmask.cli.ledger_picture import check_pictures
+
+        check_pictures(args.picture)
+    period = last_days(args.days, args.until or tools.now())
+    with _ledger(args) as connection:
+        found = read_quality(args, connection, period)
+    if args.json:
+        tools.write_json(quality_record(found))
+    else:
+        show_quality(found, tools)
+    if args.picture is not None:
+        from unmask.cli.ledger_quality_picture import save_quality_picture
+
+        _drawn(args.picture, tools, is_whole=save_quality_picture(found, args.picture))
+    return Exit.OK
+
+
+def _drawn(picture: Path, tools: Tools, *, is_whole: bool) -> None:
+    if not is_whole:
+        tools.say("no font here has all the letters of these names; an SVG leaves them to whoever looks at it")
+    tools.say(f"drawn: {picture}")
 
 
 def _report(args: argparse.Namespace, tools: Tools) -> int:
+    if args.requests or args.controls:
+        raise UsageError("--requests and --controls only go with --with-quality: add it")
     if args.picture is not None:
         from unmask.cli.ledger_picture import check_pictures
 
@@ -47,9 +80,7 @@ def _report(args: argparse.Namespace, tools: Tools) -> int:
     if args.picture is not None:
         from unmask.cli.ledger_picture import save_picture
 
-        if not save_picture(report, args.picture):
-            tools.say("no font here has all the letters of these names; an SVG leaves them to whoever looks at it")
-        tools.say(f"drawn: {args.picture}")
+        _drawn(args.picture, tools, is_whole=save_picture(report, args.picture))
     return Exit.OK
 
 

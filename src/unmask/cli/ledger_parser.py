@@ -21,7 +21,22 @@ def add_ledger_actions(ledger: argparse.ArgumentParser) -> None:
         "Sum up what was spent, against the period before: requests, steps, cost, further attempts on a line of their "
         "own, and what an accepted answer cost. Money is in units of the currency, in --json and --csv in micro-units.",
     )
-    report.add_argument("--by", choices=LINES, default=LINES[0], help="what a line is of (default tenant)")
+    lines = report.add_mutually_exclusive_group()
+    lines.add_argument("--by", choices=LINES, default=LINES[0], help="what a line is of (default tenant)")
+    lines.add_argument(
+        "--with-quality",
+        action="store_true",
+        help="cost beside quality, by model and task type: answers that passed their verifiers, exits that were wrong",
+    )
+    report.add_argument(
+        "--requests", type=whole(1), default=0, metavar="N", help="with --with-quality: list the N costliest requests"
+    )
+    report.add_argument(
+        "--controls",
+        type=Path,
+        metavar="DIR",
+        help="with --with-quality: records of controls (default: the server's)",
+    )
     period = report.add_mutually_exclusive_group()
     period.add_argument(
         "--days", type=whole(1), default=DAYS, metavar="N", help=f"days of UTC, today included (default {DAYS})"

@@ -8,7 +8,7 @@ from typing import Any
 
 from unmask.cli.exits import UsageError
 from unmask.errors import UnmaskError
-from unmask.ledger.report import Line, Report, Spending
+from unmask.ledger.report import Report, Spending
 
 KINDS = (".png", ".svg")
 MOST_LINES = 20
@@ -25,7 +25,7 @@ _PARTS = (
     ("search", "#CC79A7"),
 )
 _PRICE = "#D55E00"
-_FONTS = (
+FONTS = (
     "DejaVu Sans",
     "Noto Sans CJK KR",
     "Noto Sans KR",
@@ -65,7 +65,7 @@ def save_picture(report: Report, path: Path) -> bool:
 
     lines = _drawn(report)
     there = {font.name for font in font_manager.fontManager.ttflist}
-    fonts = [font for font in _FONTS if font in there]
+    fonts = [font for font in FONTS if font in there]
     with mpl.rc_context({"font.family": fonts, "svg.fonttype": "none"}), warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         figure, (left, right) = plt.subplots(
@@ -76,12 +76,18 @@ def save_picture(report: Report, path: Path) -> bool:
         for axes in (left, right):
             axes.spines[["top", "right"]].set_visible(False)
         try:
-            figure.savefig(path, dpi=110)
-        except OSError as error:
-            raise UnmaskError(f"{path} cannot be written: {error.strerror or error}") from error
+            saved(figure, path)
         finally:
             plt.close(figure)
     return path.suffix.lower() == ".svg" or not any("missing from font" in str(one.message) for one in told)
+
+
+def saved(figure: Any, path: Path) -> None:  # noqa: ANN401 - matplotlib's
+    """Write a figure; raise an `UnmaskError` where it cannot be written."""
+    try:
+        figure.savefig(path, dpi=110)
+    except OSError as error:
+        raise UnmaskError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 def _draw_cost(axes: Any, lines: Sequence[tuple[str, Sequence[int]]]) -> None:  # noqa: ANN401 - matplotlib's
@@ -120,16 +126,16 @@ def _write_plainly(axis: Any) -> None:  # noqa: ANN401 - matplotlib's
 def _drawn(report: Report) -> list[tuple[str, Sequence[int]]]:
     """Return lines with the parts of their cost, the costliest on top: bars are drawn from below."""
     lines = sorted(report.lines, key=lambda line: line.now.cost, reverse=True)
-    drawn = [(_name(line), _parts(line.now)) for line in lines[:MOST_LINES]]
+    drawn = [(plain_name(line.name), _parts(line.now)) for line in lines[:MOST_LINES]]
     rest = [_parts(line.now) for line in lines[MOST_LINES:]]
     if rest:
         drawn.append((OTHERS, [sum(column) for column in zip(*rest, strict=True)]))
     return drawn[::-1]
 
 
-def _name(line: Line) -> str:
+def plain_name(text: str) -> str:
     """Return a name in one short row, of which no part is taken for a formula."""
-    name = "".join(letter if letter.isprintable() else " " for letter in line.name)
+    name = "".join(letter if letter.isprintable() else " " for letter in text)
     short = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
     return short.replace("$", r"\$")
 

@@ -17,7 +17,19 @@ from unmask.cli.world_parser import add_world_commands
 from unmask.types import Precision
 
 TRAINABLE = ("tiny", "nano")
-BENCHES = ("engine", "model", "isolation", "batching", "policy", "ledger", "gateway", "gate", "search", "all")
+BENCHES = (
+    "engine",
+    "model",
+    "isolation",
+    "batching",
+    "policy",
+    "ledger",
+    "gateway",
+    "gate",
+    "search",
+    "business",
+    "all",
+)
 VERDICTS = ("pass", "fail")
 SPLITS = ("tune", "calibrate", "test")
 
@@ -41,6 +53,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_tenant_commands(add_command(commands, "tenants", "Make tenants, and set their limits and service classes."))
     _add_controls(commands)
     _add_ledger(commands)
+    _add_savings(commands)
     _add_train(commands)
     _add_bench(commands)
     _add_curve(commands)
@@ -139,6 +152,16 @@ def _add_controls(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
 
 def _add_ledger(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     add_ledger_actions(add_command(commands, "ledger", "Say what was spent, and prove that the books are in order."))
+
+
+def _add_savings(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    savings = add_command(
+        commands, "savings", "Show every saving with the quality that was measured beside it, or keep new figures."
+    )
+    add_json(savings)
+    actions = savings.add_subparsers(dest="action", metavar="ACTION")
+    keep = actions.add_parser("keep", help="keep the figures of savings that a bench has measured")
+    keep.add_argument("file", type=Path, metavar="FILE", help="what unmask bench --json wrote")
 
 
 def _add_train(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -7,9 +7,9 @@ from rich.table import Table
 
 from unmask.policy.standing import SHORT
 from unmask.stats import NotEnoughData
+from unmask.stats.sequential import Watch
 from unmask.tune.before_after import Comparison, comparison_rows
 from unmask.tune.drift import MIN_REQUESTS
-from unmask.tune.sequential import Watch
 from unmask.tune.shown import interval_json, interval_text
 from unmask.tune.traffic_check import RuleWatch, TrafficCheck
 

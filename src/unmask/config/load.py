@@ -12,9 +12,12 @@ from pydantic import ValidationError
 from unmask.config.file import read_file
 from unmask.config.keys import PREFIX, Key, Value, settings_keys
 from unmask.config.rules import is_loopback
+from unmask.config.savings import enabled_savings
 from unmask.config.schema import TextSource, ValueSource, checked
 from unmask.config.settings import KeyMode, Settings
+from unmask.config.state import state_folder
 from unmask.errors import ConfigError, shown
+from unmask.savings.standing import known_figures, require_quality
 
 KUBERNETES_MARK = "UNMASK_SERVICE_HOST"
 _KUBERNETES = (
@@ -75,6 +78,7 @@ def load_settings(*, flags: Mapping[str, str], environ: Mapping[str, str], file:
 
     Raises:
         ConfigError: a name is unknown, a value does not fit, or the file cannot be read.
+        SavingUnmeasuredError: a saving is enabled whose quality nobody has measured.
     """
     layers = (_from_file(file), _from_environment(environ), _from_flags(flags))
     values: dict[str, object] = {}
@@ -89,7 +93,18 @@ def load_settings(*, flags: Mapping[str, str], environ: Mapping[str, str], file:
         raise _misfit(name, values[name], origins[name]) from error
     if fitting["keys"] is KeyMode.OFF and not is_loopback(str(fitting["host"])):
         raise _misfit("host", fitting["host"], origins["host"])
-    return Loaded(settings=Settings(**cast("dict[str, Any]", fitting)), origins=origins, file=file)
+    settings = Settings(**cast("dict[str, Any]", fitting))
+    _check_savings(settings, origins, environ)
+    return Loaded(settings=settings, origins=origins, file=file)
+
+
+def _check_savings(settings: Settings, origins: Mapping[str, Origin], environ: Mapping[str, str]) -> None:
+    """Refuse a saving without a figure of its quality."""
+    enabled = enabled_savings(settings)
+    figures = known_figures(state_folder(environ)) if enabled else ()
+    for saving, names in enabled.items():
+        for name in names:
+            require_quality(saving, figures, place=f"{origins[name].place}: {name}", param=name)
 
 
 def _from_file(path: Path | None) -> _Layer:

@@ -14,6 +14,7 @@ class Group(StrEnum):
     ENGINE = "engine"
     REQUESTS = "requests"
     POLICY = "policy"
+    SAVINGS = "savings"
     LEDGER = "ledger"
     TRACING = "tracing"
     CONNECTIONS = "connections"

@@ -19,6 +19,13 @@ class KeyMode(StrEnum):
     REQUIRED = "required"
 
 
+class Switch(StrEnum):
+    """Whether something is done."""
+
+    OFF = "off"
+    ON = "on"
+
+
 class PromotionGate(StrEnum):
     """Whether promoting a policy takes a passing gate run."""
 
@@ -223,6 +230,31 @@ class Settings:
             "Whether a policy is promoted only with a gate run that passed under it: `unmask policy promote --gate`.",
         ),
     ] = PromotionGate.OFF
+
+    prompt_refinement: Annotated[
+        Switch,
+        Setting(
+            Group.SAVINGS,
+            OneOf(Switch),
+            "Whether prompts are relieved of what says nothing new, where a verifier can tell what that does.",
+        ),
+    ] = Switch.OFF
+    refinement_control: Annotated[
+        float,
+        Setting(
+            Group.SAVINGS,
+            Range(0.001, 1),
+            "Share of refined requests that are answered unrefined as well, so that both can be compared.",
+        ),
+    ] = 0.05
+    confidence_stop: Annotated[
+        Switch,
+        Setting(
+            Group.SAVINGS,
+            OneOf(Switch),
+            "Whether an answer ends once its task type's verifier finds it complete.",
+        ),
+    ] = Switch.OFF
 
     database: Annotated[
         str | None,

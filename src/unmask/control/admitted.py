@@ -7,6 +7,7 @@ from unmask.control.answered import Answered
 from unmask.control.budget import Assignment
 from unmask.control.check import AnswerCheck
 from unmask.control.expansion import Expansion
+from unmask.control.refiner import RefinedPrompt
 from unmask.control.route import Decision
 from unmask.search.plan import SearchPlan
 from unmask.tasks.consistency import SelfConsistency
@@ -21,6 +22,7 @@ class Admitted:
         check: judges its answers, if anybody can.
         consistency: how samples are compared with its answer, where that is asked for.
         expansion: the limits of further attempts; ``None`` where there are none.
+        refined: what its prompt is without what was cut; its request has that prompt already, a control the whole one.
         search: how its first attempt is searched for, where it is.
         max_total_steps: most steps of all generations for it together; ``None`` where each has its own cap.
         decision: why this model answers, where the request asked for a route.
@@ -33,6 +35,7 @@ class Admitted:
     check: AnswerCheck | None = None
     consistency: SelfConsistency | None = None
     expansion: Expansion | None = None
+    refined: RefinedPrompt | None = None
     search: SearchPlan | None = None
     max_total_steps: int | None = None
     decision: Decision | None = None
@@ -57,6 +60,16 @@ class Admitted:
         """Tell whether the larger model was run after this one, or in its place."""
         larger = self.escalation
         return larger is not None and any(attempt.model == larger.model.name for attempt in answered.attempts)
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether it is answered refined beside its own answer."""
+        return self.refined is not None and self.refined.is_control
+
+    @property
+    def tokens_saved(self) -> int:
+        """Prompt tokens that refinement has spared its answer."""
+        return 0 if self.refined is None or self.refined.is_control else self.refined.tokens_saved
 
     @property
     def opening(self) -> Request:

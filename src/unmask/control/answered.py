@@ -54,8 +54,9 @@ class Answered:
 
     @property
     def steps_verify(self) -> int:
-        """Denoise steps of samples that answers were compared with."""
-        return steps_of(attempt for attempt in self.attempts if attempt.reason is AttemptReason.CONSISTENCY)
+        """Denoise steps of samples that answers were compared with, and of refined prompts beside unrefined ones."""
+        compared = {AttemptReason.CONSISTENCY, AttemptReason.REFINED}
+        return steps_of(attempt for attempt in self.attempts if attempt.reason in compared)
 
     @property
     def steps_search(self) -> int:

@@ -16,6 +16,7 @@ class AttemptReason(StrEnum):
     ``first``: every request has one. ``reopen``: a further attempt that keeps what was not at fault. ``again``: a
     further attempt from masks. ``escalate``: a further attempt by the larger model of a route. ``consistency``: a
     sample that the answer is compared with. ``search``: what a search has run beside the answer that it takes.
+    ``refined``: the request with its prompt refined, to compare with.
     """
 
     FIRST = "first"
@@ -24,11 +25,17 @@ class AttemptReason(StrEnum):
     ESCALATE = "escalate"
     CONSISTENCY = "consistency"
     SEARCH = "search"
+    REFINED = "refined"
 
     @property
     def is_further(self) -> bool:
         """Whether it is a re-expansion."""
         return self in {AttemptReason.REOPEN, AttemptReason.AGAIN, AttemptReason.ESCALATE}
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether it only serves to find or judge the answer, and runs beside it."""
+        return self in {AttemptReason.CONSISTENCY, AttemptReason.SEARCH, AttemptReason.REFINED}
 
 
 LATER = tuple(reason for reason in AttemptReason if reason is not AttemptReason.FIRST)
@@ -55,8 +62,7 @@ class Attempt:
     @property
     def is_answer(self) -> bool:
         """Whether its text may be the answer: it completed, is no sample, and no search has left it behind."""
-        is_beside = self.reason in {AttemptReason.CONSISTENCY, AttemptReason.SEARCH}
-        return not is_beside and self.generation.outcome is Outcome.COMPLETED
+        return not self.reason.is_beside and self.generation.outcome is Outcome.COMPLETED
 
     @property
     def confidence(self) -> float:

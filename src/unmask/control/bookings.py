@@ -25,6 +25,7 @@ _PURPOSES = {
     AttemptReason.ESCALATE: Purpose.RE_EXPANSION,
     AttemptReason.CONSISTENCY: Purpose.VERIFICATION,
     AttemptReason.SEARCH: Purpose.SEARCH,
+    AttemptReason.REFINED: Purpose.VERIFICATION,
 }
 
 
@@ -57,9 +58,9 @@ def attempts_of(admitted: Admitted, made: Iterable[Attempt]) -> Iterator[settlem
     for attempt in made:
         timing = attempt.generation.timing
         # A further attempt keeps the arrival of the first: it waits from when the one before it had ended.
-        is_first = attempt.reason in {AttemptReason.FIRST, AttemptReason.SEARCH}
+        is_first = attempt.reason in {AttemptReason.FIRST, AttemptReason.SEARCH, AttemptReason.REFINED}
         waits_from = timing.arrived if is_first else max(timing.arrived, answered)
-        if attempt.reason not in {AttemptReason.CONSISTENCY, AttemptReason.SEARCH}:
+        if not attempt.reason.is_beside:
             answered = timing.finished
         # A request of a model itself is all that model's.
         model = "" if attempt.model == admitted.asked_model else attempt.model

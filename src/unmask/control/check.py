@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from unmask.control.verdict import Failure, Judge, Verdict
+from unmask.tasks.completeness import COMPLETENESS
 from unmask.tasks.consistency import SelfConsistency
 from unmask.tasks.failure import FailureKind
 from unmask.tasks.form import Form
 from unmask.tasks.formats import AnswerFormat, JsonSchema
 from unmask.tasks.item import CheckResult, Task, failed
 from unmask.tasks.verifier import Verifier
-from unmask.types import Message
+from unmask.types import DraftCheck, Message
 
 LONGEST_DRAFT = 10_000
 """Characters of a draft that is looked at; a longer one fails."""
@@ -69,6 +70,18 @@ class AnswerCheck:
             if result.failure is not None:
                 failures.append(Failure(kind=result.failure, judge=judge, reason=result.reason, span=result.span))
         return Verdict(passed=passed, failures=tuple(failures))
+
+    @property
+    def complete(self) -> DraftCheck | None:
+        """What tells that the beginning of an answer is all of it, and passes; nothing where nobody can."""
+        completes = None if self.task is None else COMPLETENESS.get(self.task.name)
+        if completes is None:
+            return None
+
+        def is_complete(text: str) -> bool:
+            return len(text) <= LONGEST_DRAFT and completes(self.messages, text) and self(text)
+
+        return is_complete
 
     def _results(self, text: str) -> Iterator[tuple[Judge, CheckResult]]:
         """Ask everyone, those first whose verdict is cheapest and says most."""

@@ -22,12 +22,14 @@ from unmask.control.records import ControlRecord
 from unmask.control.reexpand import Generate, conclude
 from unmask.control.route import Route, RouteReason
 from unmask.control.routing import Routes
+from unmask.control.savings import ServingSavings
 from unmask.control.searching import Begun, begin
 from unmask.control.sources import FIXED_POLICY, ActivePolicy, Classified, Estimate
 from unmask.control.tiers import served_tier, settle_class, usable_classes
 from unmask.errors import InvalidRequestError
 from unmask.metrics.control import ControlEnd, ControlInstruments, ControlVerdict
 from unmask.policy.policy import DEFAULT_TASK, Policy
+from unmask.savings.standing import Standing
 from unmask.search.plan import check_plan
 from unmask.tasks.consistency import SelfConsistency
 from unmask.tasks.criteria import load_criteria
@@ -67,6 +69,7 @@ class Controller:
         self._clock = clock or SystemClock()
         self._tasks = all_tasks()
         self._criteria = load_criteria()
+        self._savings = ServingSavings(parts, instruments)
 
     def policy_of(self, model: ModelInfo) -> ActivePolicy | None:
         """Return the approved policy that is in force for a model; of a route, that of its larger model."""
@@ -165,12 +168,15 @@ class Controller:
             search = replace(asked.search, max_total_steps=total)
             check_plan(search, model, has_verifier=check is not None)
         expansion = expansion_of(active, given.service_class, request, asked, model, self._criteria.get(task, ()))
+        refined = self._savings.refined(request, given, asked, model, check, total=total)
         changed = replace(
             request,
+            messages=request.messages if refined is None or refined.is_control else refined.messages,
             budget=given.budget,
             strategy=given.strategy,
             exit=given.exit,
             check=check if given.exit is not None else None,
+            complete=self._savings.complete(given, asked, model, check),
             terms=given.terms,
             bucket=given.bucket,
             # A control is there to run its whole budget.
@@ -183,6 +189,7 @@ class Controller:
             check=check,
             consistency=held_to.consistency,
             expansion=None if check is None and held_to.consistency is None else expansion,
+            refined=refined,
             search=search,
             max_total_steps=total,
         )
@@ -242,6 +249,7 @@ class Controller:
             self._keep(admitted, first, request_id)
         else:
             self.abandon(admitted)
+        self._savings.settled(admitted, answered, self._now())
         served = admitted.of(answered.model)
         if served.assignment.fails_at_cap:
             _check_cap(served, answered)
@@ -256,6 +264,10 @@ class Controller:
         for model in models:
             active = self.policy_of(model)
             yield model.name, FIXED_POLICY if active is None else active.short_digest
+
+    def savings(self, models: Iterable[ModelInfo]) -> tuple[Standing, ...]:
+        """Return every saving with its quality, and who enables it."""
+        return self._savings.standings((model, self.policy_of(model)) for model in models)
 
     def problems(self) -> tuple[str, ...]:
         """Say why no request can be answered; empty while all is well.

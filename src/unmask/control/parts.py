@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from random import Random
 
 from unmask.control.book import RecordBook
+from unmask.control.refiner import Refiner
 from unmask.control.routing import Routes
 from unmask.control.sources import Classifier, EstimatorSource, NoEstimators, NoPolicies, PolicySource
 from unmask.ledger.ledger import Ledger
+from unmask.savings.standing import KnownSavings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +23,8 @@ class ControlParts:
         book: where records go; without one no controls are drawn, for nobody would learn from them.
         ledger: where requests are booked; without one nothing is, and no limit of a tenant or key holds.
         routes: names that two models serve.
+        savings: what is known of savings, and which of them settings enable.
+        refiner: refines prompts; without one they stay as they are.
         draw: uniform numbers from 0 up to but without 1, of which a control run is drawn.
     """
 
@@ -30,4 +34,6 @@ class ControlParts:
     book: RecordBook | None = None
     ledger: Ledger | None = None
     routes: Routes = field(default_factory=Routes)
+    savings: KnownSavings = field(default_factory=KnownSavings)
+    refiner: Refiner | None = None
     draw: Callable[[], float] = field(default_factory=lambda: Random(0).random)

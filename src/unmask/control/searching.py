@@ -1,7 +1,9 @@
 """The first attempt of a request: as it is, or the best that a search finds."""
 
+import asyncio
+import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from unmask.backend import Generation
 from unmask.clock import Clock
@@ -11,11 +13,14 @@ from unmask.control.attempt import Attempt, AttemptReason
 from unmask.control.reexpand import Generate
 from unmask.search.running import GenerationEndedError, Setting
 from unmask.search.search import search
+from unmask.types import Message
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begun:
-    """A first attempt, and what a search has run beside it; all of it is booked.
+    """A first attempt, and what a search or a comparison has run beside it; all of it is booked.
 
     Attributes:
         served: the request as the larger model of a route had it, where the small one could not be run.
@@ -42,6 +47,8 @@ async def begin(admitted: Admitted, generate: Generate, clock: Clock) -> Begun:
     Raises:
         UnmaskError: what keeps the backend from taking the request.
     """
+    if admitted.refined is not None and admitted.refined.is_control:
+        return await _both_ways(admitted, admitted.refined.messages, generate)
     if admitted.search is None:
         return Begun(first=await generate(admitted.opening, AttemptReason.FIRST))
     deadline_s = admitted.request.terms.deadline_s
@@ -66,3 +73,23 @@ async def begin(admitted: Admitted, generate: Generate, clock: Clock) -> Begun:
         if ran.usage is not best.usage
     )
     return Begun(first=best, beside=beside)
+
+
+async def _both_ways(admitted: Admitted, messages: tuple[Message, ...], generate: Generate) -> Begun:
+    """Answer a request as it is, and with its prompt refined beside that; one that cannot be run is left out."""
+    refined = replace(admitted.request, messages=messages)
+    # A call that is cancelled cancels both, and returns once both have ended.
+    first, beside = await asyncio.gather(
+        generate(admitted.opening, AttemptReason.FIRST),
+        generate(refined, AttemptReason.REFINED),
+        return_exceptions=True,
+    )
+    if isinstance(first, BaseException):
+        raise first
+    if isinstance(beside, BaseException):
+        _LOG.warning("a refined prompt could not be compared with: %s", beside)
+        return Begun(first=first)
+    attempt = Attempt(
+        reason=AttemptReason.REFINED, generation=beside, budget=admitted.request.budget, model=admitted.model.name
+    )
+    return Begun(first=first, beside=(attempt,))

@@ -71,6 +71,8 @@ def most_steps(admitted: Admitted) -> int:
         total += _generations(admitted) * of_one
         if not attempt and admitted.search is not None:
             total += (admitted.search.width - 1) * of_one
+        if not attempt and admitted.is_paired:
+            total += of_one
     return _capped(admitted, total)
 
 
@@ -92,8 +94,9 @@ def _canvases(admitted: Admitted) -> int:
 
 
 def _searched(admitted: Admitted) -> int:
-    """Return the most generations that a search runs beside the first attempt."""
-    return 0 if admitted.search is None else admitted.search.most_runs(_canvases(admitted)) - 1
+    """Return the most generations that a search, or a comparison of prompts, runs beside the first attempt."""
+    beside = int(admitted.is_paired)
+    return beside if admitted.search is None else admitted.search.most_runs(_canvases(admitted)) - 1
 
 
 def _generations(admitted: Admitted) -> int:

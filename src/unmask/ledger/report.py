@@ -173,19 +173,20 @@ def make_report(connection: Connection, by: By, period: Period) -> Report:
 def _spending(connection: Connection, by: By, period: Period) -> dict[str, Spending]:
     sums: dict[str, Counter[str]] = {}
     # By the name of the column: PostgreSQL takes an expression with values in it for another one each time.
-    query = select(_key(by).label("line"), *_columns()).select_from(_joined()).where(*_within(period))
+    query = select(_key(by).label("line"), *spending_columns()).select_from(joined()).where(*within(period))
     for row in connection.execute(query.group_by(literal_column("line"))):
         for name in _names(by, row.line):
-            sums.setdefault(name, Counter()).update(_figures(row))
+            sums.setdefault(name, Counter()).update(figures_of(row))
     return {name: Spending(**found) for name, found in sums.items()}
 
 
 def _total(connection: Connection, period: Period) -> Spending:
-    query = select(*_columns()).select_from(_joined()).where(*_within(period))
-    return Spending(**_figures(connection.execute(query).one()))
+    query = select(*spending_columns()).select_from(joined()).where(*within(period))
+    return Spending(**figures_of(connection.execute(query).one()))
 
 
-def _joined() -> FromClause:
+def joined() -> FromClause:
+    """Return requests that have ended, with how."""
     return ENDS.join(REQUESTS, REQUESTS.c.id == ENDS.c.request)
 
 
@@ -218,7 +219,8 @@ def _names(by: By, value: object) -> Iterable[str]:
             return (str(value) or "(none)",)
 
 
-def _columns() -> list[ColumnElement[int]]:
+def spending_columns() -> list[ColumnElement[int]]:
+    """Return a sum for each figure of `Spending`, in its order."""
     counted = {
         "requests": literal(1),
         "rejected": _one_if(ENDS.c.ending == Ending.REJECTED),
@@ -237,12 +239,14 @@ def _one_if(condition: ColumnElement[bool]) -> Case[int]:
     return case((condition, 1), else_=0)
 
 
-def _within(period: Period) -> tuple[ColumnElement[bool], ...]:
+def within(period: Period) -> tuple[ColumnElement[bool], ...]:
+    """Return what holds of ends in a period."""
     start, end = (round(time.timestamp() * SECOND_US) for time in (period.start, period.end))
     return ENDS.c.time_us >= start, ENDS.c.time_us < end
 
 
-def _figures(row: object) -> dict[str, int]:
+def figures_of(row: object) -> dict[str, int]:
+    """Return the figures of a row with such sums, by name."""
     return {field.name: int(getattr(row, field.name)) for field in fields(Spending)}
 
 

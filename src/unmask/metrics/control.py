@@ -1,8 +1,9 @@
 """Instruments of budgets, control runs and exits that failed."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from itertools import product
+from types import MappingProxyType
 
 from prometheus_client import CollectorRegistry, Counter
 from prometheus_client.core import InfoMetricFamily
@@ -35,6 +36,12 @@ class ControlVerdict(StrEnum):
     REVERSED = "reversed"
     UNMET = "unmet"
     UNJUDGED = "unjudged"
+
+
+_PAIRED: Mapping[tuple[bool, bool], str] = MappingProxyType(
+    {(True, True): "both", (True, False): "unrefined", (False, True): "refined", (False, False): "neither"}
+)
+"""Labels by whether the unrefined and the refined answer passed."""
 
 
 class ControlInstruments:
@@ -90,9 +97,26 @@ class ControlInstruments:
             reasons,
         )
         self._attempt_steps = self._counter("unmask_attempt_steps_total", "Denoise steps of these.", "reason", reasons)
+        self._refined_tokens = self._counter(
+            "unmask_prompt_tokens_saved_total", "Prompt tokens that refinement spared requests that were answered."
+        )
+        self._pairs = self._counter(
+            "unmask_refinement_pairs_total",
+            "Requests answered unrefined and refined, by which answer passed its verifiers.",
+            "passed",
+            _PAIRED.values(),
+        )
         self._failures = self._counter(
             "unmask_exit_failures_total", "Answers that were stopped early and failed their verifier."
         )
+
+    def refined(self, model: str, tokens: int) -> None:
+        """Count prompt tokens that were spared."""
+        self._refined_tokens.labels(model).inc(tokens)
+
+    def compared(self, model: str, *, passed: bool, refined_passed: bool) -> None:
+        """Count a request that was answered unrefined and refined."""
+        self._pairs.labels(model, _PAIRED[passed, refined_passed]).inc()
 
     def assigned(self, model: str, source: str, bucket: Bucket | None) -> None:
         """Count a generation that was given its budget."""

@@ -7,6 +7,8 @@ from pathlib import Path
 from unmask.config.state import state_folder
 from unmask.errors import ConfigError
 from unmask.policy.store import PolicyStore
+from unmask.savings.figure import SavingFigure
+from unmask.savings.standing import known_figures
 
 
 def open_store(policy_dir: str | None, environ: Mapping[str, str]) -> PolicyStore:
@@ -19,7 +21,12 @@ def open_store(policy_dir: str | None, environ: Mapping[str, str]) -> PolicyStor
     Raises:
         ConfigError: there is no home folder to put the default one into.
     """
-    return PolicyStore(user_folder(policy_dir, environ), beneath=packaged_store())
+    folder = user_folder(policy_dir, environ)
+
+    def figures() -> tuple[SavingFigure, ...]:
+        return known_figures(state_folder(environ))
+
+    return PolicyStore(folder, beneath=packaged_store(), figures=figures)
 
 
 def packaged_store() -> PolicyStore:

@@ -1,6 +1,6 @@
 """A folder of policies: each under its digest, and one log of what was done with them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -15,8 +15,11 @@ from unmask.policy.parts import canonical_part, parts_of
 from unmask.policy.policy import Policy
 from unmask.policy.replay import Replay, replay_bytes
 from unmask.policy.rules import check_policy
+from unmask.policy.savings import check_savings
 from unmask.policy.standing import SHORT, Life, Standing, check_against, standing_of
 from unmask.policy.submission import check_submission
+from unmask.savings.figure import SavingFigure
+from unmask.savings.figure_file import packaged_figures
 
 LOG_NAME = "audit.jsonl"
 LOCK_SECONDS = 10.0
@@ -28,7 +31,8 @@ class PolicyStore:
     """Reads and writes a folder of policies. Several processes may; each act is whole or did not happen.
 
     Policies are in ``policies/``, replays in ``evidence/``, what was learnt in ``parts/``, each file named by its
-    digest. What is in the folder ``beneath``, which is only read, counts where this one has nothing.
+    digest. What is in the folder ``beneath``, which is only read, counts where this one has nothing. A policy may only
+    enable savings whose quality one of ``figures`` tells.
     """
 
     def __init__(
@@ -38,11 +42,13 @@ class PolicyStore:
         beneath: "PolicyStore | None" = None,
         read_only: bool = False,
         disk: Disk | None = None,
+        figures: Callable[[], tuple[SavingFigure, ...]] = packaged_figures,
     ) -> None:
         self.folder = folder
         self.beneath = beneath
         self.read_only = read_only
         self._disk = SystemDisk() if disk is None else disk
+        self._figures = figures
 
     @property
     def log_path(self) -> Path:
@@ -276,6 +282,7 @@ class PolicyStore:
 
         Raises:
             PolicyActError: it is not approved, or was compared with another than the active one.
+            SavingUnmeasuredError: it enables a saving whose quality nobody has measured.
         """
         self._act(Act.PROMOTE, digest, signature)
 
@@ -304,6 +311,8 @@ class PolicyStore:
             standing.after(deed, signature)
             if act is not Act.REJECT:
                 self.check_parts(self.policy(digest))
+            if act in {Act.PROMOTE, Act.ROLLBACK}:
+                check_savings(self.policy(digest), digest, self._figures)
             if act is Act.PROMOTE:
                 active = self._active_in(standing, life.model, life.model_digest)
                 check_against(life, None if active is None else active.policy)

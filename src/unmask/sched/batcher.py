@@ -19,6 +19,7 @@ from unmask.sched.progress import apply_append, apply_result
 from unmask.sched.queue import WaitingQueue
 from unmask.sched.rows import make_row
 from unmask.sched.settings import SchedSettings
+from unmask.sched.stopping import with_stop
 from unmask.sched.turn import turn_of
 from unmask.sequence import Sequence
 from unmask.service import Batching, QueueLoad
@@ -124,10 +125,13 @@ class Batcher:
                 self._fail(sequence, error, changes)
 
     def _settled(self, row: Row, result: RowResult) -> RowResult:
-        """Stop a canvas where its exit rule is met."""
-        if not isinstance(result, CanvasResult) or result.progress is None:
+        """Stop a canvas where its exit rule is met, and an answer where it is complete."""
+        if not isinstance(result, CanvasResult):
             return result
-        return with_exit(self.running[row.sequence], result, self._writer)
+        sequence = self.running[row.sequence]
+        if result.progress is not None:
+            result = with_exit(sequence, result, self._writer)
+        return with_stop(sequence, result, self._writer, self._mask)
 
     def _due(self) -> list[Sequence]:
         """Return the sequences that may get a row."""

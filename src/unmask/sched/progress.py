@@ -69,6 +69,8 @@ def _apply_canvas(sequence: Sequence, result: CanvasResult, writer: Writer) -> b
 
 
 def _exit_reason(sequence: Sequence, canvas: Canvas, result: CanvasResult) -> ExitReason:
+    if result.completed:
+        return ExitReason.COMPLETE
     if result.converged:
         return ExitReason.CONVERGED
     if result.exited:
@@ -87,6 +89,10 @@ def _extend(
     """Add finished tokens to the output and end the sequence where its text, tokens or steps end."""
     sequence.exit_reason = reason
     finish = writer.write(sequence, tokens, logprobs)
+    if finish is None and reason is ExitReason.COMPLETE:
+        # There was no room behind it for an end token.
+        writer.close(sequence)
+        finish = FinishReason.STOP
     if finish is None and sequence.steps_left == 0:
         sequence.exit_reason = ExitReason.MAX_TOTAL_STEPS
         finish = writer.close(sequence)

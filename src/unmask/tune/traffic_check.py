@@ -20,8 +20,8 @@ from unmask.control.estimates import RuleEstimate, estimate_rules, labelled
 from unmask.control.records import ControlRecord, Label
 from unmask.policy.policy import Policy, TaskPolicy
 from unmask.stats import IntervalResult, NotEnoughData
+from unmask.stats.sequential import Watch, watch_rate
 from unmask.tune.drift import MIN_REQUESTS, FeatureDrift, find_drift
-from unmask.tune.sequential import Watch, watch_rate
 
 RECENT = 2000
 """Most controls of a task type that count as recent: of more, an old one would hide what has moved since."""

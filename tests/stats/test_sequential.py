@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask.errors import ConfigError
-from unmask.tune.sequential import watch_rate
+from unmask.stats.sequential import watch_rate
 
 LIMIT = 0.01
 

@@ -1,0 +1,1 @@
+"""Savings: what each one saves, and the quality that has to be told with it."""

@@ -1,0 +1,81 @@
+"""Every saving there is; what is in no line of this table cannot be enabled."""
+
+from unmask.savings.errors import UnknownSavingError
+from unmask.savings.saving import Layer, Reading, Saving
+
+EARLY_EXIT = "early_exit"
+BFLOAT16 = "bfloat16"
+INT8 = "int8"
+SPECULATION = "speculation"
+SEMANTIC_CACHE = "semantic_cache"
+ROUTING = "routing"
+PROMPT_REFINEMENT = "prompt_refinement"
+CONFIDENCE_STOP = "confidence_stop"
+_RIGHT = "share of right answers"
+
+
+def _of_layers(name: str, layer: Layer, saves: str, quality: str = _RIGHT, *, is_exact: bool = False) -> Saving:
+    return Saving(
+        name=name,
+        layer=layer,
+        saves=saves,
+        quality=quality,
+        bench="layers",
+        saved_figure=f"{name}.saved",
+        quality_figure=f"{name}.quality_difference",
+        is_exact=is_exact,
+    )
+
+
+def _of_business(name: str, saves: str, quality: str) -> Saving:
+    return Saving(
+        name=name,
+        layer=Layer.BUSINESS,
+        saves=saves,
+        quality=quality,
+        bench="business",
+        saved_figure=f"{name}.saved",
+        quality_figure=f"{name}.quality_difference",
+    )
+
+
+SAVINGS: tuple[Saving, ...] = (
+    Saving(
+        name=EARLY_EXIT,
+        layer=Layer.ENGINE,
+        saves="denoise steps",
+        quality=_RIGHT,
+        bench="policy",
+        saved_figure="mean_steps_vs_saturation",
+        quality_figure="quality_diff_lower_bound",
+        reading=Reading.REMAINING,
+    ),
+    _of_layers(SEMANTIC_CACHE, Layer.SERVICE, "requests that are generated"),
+    _of_layers(ROUTING, Layer.SERVICE, "cost of forwards"),
+    Saving(
+        name=BFLOAT16,
+        layer=Layer.MODEL,
+        saves="time of a request",
+        quality=_RIGHT,
+        bench="engine",
+        saved_figure="bfloat16_requests_per_s_vs_float32",
+        quality_figure="bfloat16_quality_vs_float32",
+        reading=Reading.SPEEDUP,
+    ),
+    _of_layers(INT8, Layer.MODEL, "time of a request"),
+    _of_layers(SPECULATION, Layer.MODEL, "time of a request", is_exact=True),
+    _of_business(PROMPT_REFINEMENT, "prompt tokens", _RIGHT),
+    _of_business(CONFIDENCE_STOP, "wasted output tokens", "share of answers that are right and in their manner"),
+)
+
+
+def find_saving(name: str) -> Saving:
+    """Return a saving by its name.
+
+    Raises:
+        UnknownSavingError: there is none of that name.
+    """
+    found = next((saving for saving in SAVINGS if saving.name == name), None)
+    if found is None:
+        raise UnknownSavingError(name, (saving.name for saving in SAVINGS))
+    return found

@@ -1,0 +1,1 @@
+"""Queues, pages, rows and batches."""
