@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from unmask.api.authentication import Authentication, TellsPrincipals
 from unmask.api.body import body_limits
+from unmask.api.cache import add_cache
 from unmask.api.callers import KnownCallers
 from unmask.api.catalogue import Catalogue
 from unmask.api.chance import Chance
@@ -52,6 +53,7 @@ from unmask.backend import Backend, ModelInfo
 from unmask.clock import SystemClock
 from unmask.config import Settings
 from unmask.control.accounts import Accounts
+from unmask.control.cached import CachedAnswers
 from unmask.control.controller import Controller
 from unmask.control.parts import ControlParts
 from unmask.errors import UnmaskError
@@ -118,12 +120,22 @@ def create_app(  # noqa: PLR0913 - each is a part that the composition root choo
         pace: how long streams may be silent, or wait for a reader.
         tracing: where spans of requests go; by default there are none.
     """
-    meters = make_meters(backend, running, registry or CollectorRegistry())
+    parts = parts or ControlParts()
+    kept = None if parts.cache is None else parts.cache.cache
+    meters = make_meters(backend, running, registry or CollectorRegistry(), kept)
     served = backend if tracing is None else TracedBackend(backend, tracing)
     measured = MeasuredBackend(served, meters.generations, chance.clock)
     tiers = dict(pair.split("=", maxsplit=1) for pair in settings.tiers)
-    parts = parts or ControlParts()
-    control = Controller(parts, meters.control, now=chance.now, new_id=chance.new_id, tiers=tiers, clock=chance.clock)
+    cached = None if parts.cache is None else CachedAnswers(parts.cache, meters.cache, chance.clock, chance.now)
+    control = Controller(
+        parts,
+        meters.control,
+        now=chance.now,
+        new_id=chance.new_id,
+        tiers=tiers,
+        clock=chance.clock,
+        cached=cached,
+    )
     PolicyCollector(meters.registry, lambda: control.policy_names(backend.models()))
     app = _Application(
         backend.models(),
@@ -165,6 +177,8 @@ def create_app(  # noqa: PLR0913 - each is a part that the composition root choo
     _add_generating(app, chat, replace(chat, read=read_text, shape=TEXT_SHAPE))
     _add_catalogue(app, Catalogue(backend=backend, control=control, started=int(chance.now())))
     add_probes(app, Probes(backend=backend, running=running, control=control, registry=meters.registry))
+    if kept is not None:
+        add_cache(app, kept.store)
     if keys is not None:
         add_tenant(app, keys)
     return app

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
 from unmask.backend import Lever, PieceState
+from unmask.cache.cache import Match
 from unmask.control.answered import Cap
 from unmask.control.budget import BudgetSource
 from unmask.types import Bucket, ExitReason, FinishReason, Precision, Verification
@@ -60,6 +61,20 @@ class Difficulty(BaseModel):
     bin: int = Field(description="Difficulty bin, from 0 for the easiest.")
 
 
+class CacheFound(BaseModel):
+    """What the server's cache of answers had; of several choices the oldest answer and the least alike."""
+
+    model_config = _EXACT
+
+    hit: Match | Literal["mixed"] = Field(
+        description="`exact`: the same words were answered before. `semantic`: others that ask the same were. `miss`: "
+        "the answer was generated."
+    )
+    entry: str | None = Field(description="Id of the answer that was given again; an operator may remove it.")
+    age_s: float | None = Field(description="How old it is.")
+    similarity: float | None = Field(description="Cosine of both questions, 1 of the same.")
+
+
 class ChoiceDiffusion(BaseModel):
     """What one of several choices cost."""
 
@@ -84,6 +99,7 @@ class ChoiceDiffusion(BaseModel):
     difficulty: Difficulty | None
     budget_source: BudgetSource
     control: bool
+    cache: CacheFound | None
 
 
 class AnswerMessage(BaseModel):
@@ -186,6 +202,7 @@ class DiffusionUsage(BaseModel):
     difficulty: Difficulty | None = Field(description="Where it was estimated and choices share it.")
     budget_source: BudgetSource | None = Field(description="What the budget was taken from, where choices share it.")
     control: bool = Field(description="Whether a choice was a control run, which takes its whole budget.")
+    cache: CacheFound | None = Field(description="Null where the cache was not asked for every choice.")
 
 
 def _without_default(schema: JsonDict) -> None:

@@ -14,6 +14,7 @@ from unmask.api.application import create_app, system_chance
 from unmask.api.running import Running
 from unmask.app.banner import print_banner
 from unmask.app.books import ledger_in, opened_engine
+from unmask.app.cache import audit_folder, cache_parts
 from unmask.app.control import control_parts, record_folder
 from unmask.app.files import make_room
 from unmask.app.keys import authenticator_in
@@ -104,7 +105,10 @@ async def _serve(
         max_tokens=backend.models()[0].default_max_tokens,
     )
     ledger = None if engine is None else ledger_in(engine, settings)
-    parts = replace(parts, ledger=ledger)
+    cache = cache_parts(
+        settings, audit_folder(os.environ), chance.clock, new_id=chance.new_id, draw_seed=chance.draw_seed
+    )
+    parts = replace(parts, ledger=ledger, cache=cache)
     app = create_app(backend, settings, running, chance, parts=parts, keys=keys, tracing=tracing)
     server = DrainingServer(
         app,
@@ -123,6 +127,8 @@ async def _serve(
     finally:
         if parts.book is not None:
             parts.book.close()
+        if cache is not None:
+            cache.close()
         if ledger is not None:
             await _close(ledger, console)
 

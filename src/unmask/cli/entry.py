@@ -25,6 +25,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType({
     "tenants": ("unmask.cli.tenants", "run_tenants"),
     "controls": ("unmask.cli.controls", "run_controls"),
     "ledger": ("unmask.cli.ledger", "run_ledger"),
+    "cache": ("unmask.cli.cache", "run_cache"),
     "train": ("unmask.cli.workshop", "run_train"),
     "curve": ("unmask.cli.curve", "run_curve"),
     "tune": ("unmask.cli.tune", "run_tune"),

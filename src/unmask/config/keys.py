@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import cast, get_type_hints
 
-from unmask.config.rules import Address, Folder, Group, Names, OneOf, Range, Setting, Url
+from unmask.config.rules import Address, Folder, Group, ModelAt, Names, OneOf, Range, Setting, Url
 from unmask.config.settings import Settings
 
 PREFIX = "UNMASK_"
@@ -61,6 +61,8 @@ class Key:
                 return noun
             case Url():
                 return "an address such as http://127.0.0.1:4318"
+            case ModelAt():
+                return "MODEL@URL such as bge-m3@http://127.0.0.1:8001/v1"
 
     def shown(self, value: Value) -> str:
         """Write a value as a person reads it."""

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 
 from unmask.backend import Lever, ModelInfo, Request
+from unmask.cache.entry import Question
+from unmask.control.asked import CacheUse
 from unmask.control.budget import Assignment
 from unmask.control.check import AnswerCheck
 from unmask.control.expansion import Expansion
@@ -21,6 +23,8 @@ class Admitted:
         expansion: the limits of further attempts; ``None`` where there are none.
         search: how its first attempt is searched for, where it is.
         max_total_steps: most steps of all generations for it together; ``None`` where each has its own cap.
+        question: what its answer is kept under and looked up by; ``None`` where it may not be.
+        cache_use: what its client allows the cache.
     """
 
     request: Request
@@ -31,6 +35,8 @@ class Admitted:
     expansion: Expansion | None = None
     search: SearchPlan | None = None
     max_total_steps: int | None = None
+    question: Question | None = None
+    cache_use: CacheUse = CacheUse()
 
     @property
     def opening(self) -> Request:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from unmask.backend import Generation, Usage
+from unmask.cache.cache import Found
 from unmask.control.attempt import Attempt, AttemptReason, best_of, steps_of
 from unmask.control.verdict import Verdict
 from unmask.types import ExitReason, Outcome
@@ -28,12 +29,14 @@ class Answered:
         verdict: what its verifiers say.
         attempts: all of them, in the order they were begun; what a ledger books.
         cap: the limit that kept it from becoming better, if one did.
+        found: what the cache had for it, where it was asked.
     """
 
     generation: Generation
     verdict: Verdict
     attempts: tuple[Attempt, ...]
     cap: Cap | None = None
+    found: Found | None = None
 
     @property
     def first(self) -> Generation:

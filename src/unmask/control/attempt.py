@@ -15,7 +15,7 @@ class AttemptReason(StrEnum):
 
     ``first``: every request has one. ``reopen``: a further attempt that keeps what was not at fault. ``again``: a
     further attempt from masks. ``consistency``: a sample that the answer is compared with. ``search``: what a search
-    has run beside the answer that it takes.
+    has run beside the answer that it takes. ``cache``: none was made, an earlier answer is given again.
     """
 
     FIRST = "first"
@@ -23,6 +23,7 @@ class AttemptReason(StrEnum):
     AGAIN = "again"
     CONSISTENCY = "consistency"
     SEARCH = "search"
+    CACHE = "cache"
 
     @property
     def is_further(self) -> bool:
@@ -30,7 +31,7 @@ class AttemptReason(StrEnum):
         return self in {AttemptReason.REOPEN, AttemptReason.AGAIN}
 
 
-LATER = tuple(reason for reason in AttemptReason if reason is not AttemptReason.FIRST)
+LATER = tuple(reason for reason in AttemptReason if reason not in {AttemptReason.FIRST, AttemptReason.CACHE})
 """Why there are generations beyond a request's first."""
 
 

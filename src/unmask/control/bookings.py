@@ -24,6 +24,7 @@ _PURPOSES = {
     AttemptReason.AGAIN: Purpose.RE_EXPANSION,
     AttemptReason.CONSISTENCY: Purpose.VERIFICATION,
     AttemptReason.SEARCH: Purpose.SEARCH,
+    AttemptReason.CACHE: Purpose.CACHE,
 }
 
 

@@ -12,6 +12,7 @@ from unmask.control.asked import TASK, Asked
 from unmask.control.attempt import Attempt
 from unmask.control.book import Kept
 from unmask.control.budget import assign
+from unmask.control.cached import CachedAnswers, Looked, question_of
 from unmask.control.check import make_check
 from unmask.control.controls import draw_control
 from unmask.control.ended import Ended
@@ -45,6 +46,7 @@ class Controller:
         new_id: names records.
         tiers: service classes by the tier of the OpenAI API that means them.
         clock: of deadlines; by default the machine's.
+        cached: looks for answers before they are generated; without it none is kept.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class Controller:
         new_id: Callable[[], str],
         tiers: Mapping[str, str] | None = None,
         clock: Clock | None = None,
+        cached: CachedAnswers | None = None,
     ) -> None:
         self._parts = parts
         self._instruments = instruments
@@ -63,6 +66,7 @@ class Controller:
         self._new_id = new_id
         self._tiers = tiers or {}
         self._clock = clock or SystemClock()
+        self._cached = cached
         self._tasks = all_tasks()
         self._criteria = load_criteria()
 
@@ -131,6 +135,11 @@ class Controller:
             expansion=None if check is None and consistency is None else expansion,
             search=search,
             max_total_steps=total,
+            # A control run is there to be run.
+            question=question_of(request, asked, model, active, held_to=(answer_format, verifiers, consistency))
+            if self._cached is not None and not given.is_control
+            else None,
+            cache_use=asked.cache,
         )
 
     def served_tier(self, asked: Asked, admitted: Admitted) -> str | None:
@@ -139,6 +148,20 @@ class Controller:
         served = admitted.assignment.service_class
         default = None if active is None else next(iter(usable_classes(active, asked.allowed_classes)), None)
         return served_tier(asked.service_tier, served.name if served else None, default, self._tiers)
+
+    async def look(self, admitted: Admitted) -> Looked | None:
+        """Look for an answer that was given before; nothing where the request may have none of these."""
+        looked = None if self._cached is None else await self._cached.look(admitted)
+        if looked is not None and looked.answered is not None:
+            self._instruments.answered(admitted.model.name, 0)
+        return looked
+
+    def keep(self, admitted: Admitted, looked: Looked | None, answered: Answered, request_id: str) -> Answered:
+        """Keep an answer that may be given again; return it with what the cache had for it."""
+        if self._cached is None or looked is None:
+            return answered
+        self._cached.keep(admitted, looked, answered, request_id)
+        return replace(answered, found=looked.found)
 
     async def begin(self, admitted: Admitted, generate: Generate) -> Begun:
         """Make the first attempt of a request, by its search if it has one."""
@@ -185,7 +208,9 @@ class Controller:
 
     def notes(self, models: Iterable[ModelInfo]) -> tuple[str, ...]:
         """Say what whoever runs the server should know of its policies, first of all where there is none."""
-        return tuple(note for model in models for note in self._parts.policies.notes(model.name, model.digest))
+        of_cache = () if self._cached is None else self._cached.notes()
+        of_policies = (note for model in models for note in self._parts.policies.notes(model.name, model.digest))
+        return (*of_policies, *of_cache)
 
     def _classified(self, request: Request, asked: Asked, model: ModelInfo, active: ActivePolicy | None) -> Classified:
         if asked.task is not None:

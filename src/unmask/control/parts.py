@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from unmask.control.book import RecordBook
+from unmask.control.cached import CacheParts
 from unmask.control.sources import Classifier, EstimatorSource, NoEstimators, NoPolicies, PolicySource
 from unmask.ledger.ledger import Ledger
 
@@ -19,6 +20,7 @@ class ControlParts:
         classifier: tells the task types of requests that name none.
         book: where records go; without one no controls are drawn, for nobody would learn from them.
         ledger: where requests are booked; without one nothing is, and no limit of a tenant or key holds.
+        cache: where answers are kept to be given again; without one none are.
         draw: uniform numbers from 0 up to but without 1, of which a control run is drawn.
     """
 
@@ -27,4 +29,5 @@ class ControlParts:
     classifier: Classifier | None = None
     book: RecordBook | None = None
     ledger: Ledger | None = None
+    cache: CacheParts | None = None
     draw: Callable[[], float] = field(default_factory=lambda: Random(0).random)

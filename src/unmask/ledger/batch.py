@@ -20,7 +20,7 @@ from unmask.ledger.errors import (
     UnknownReservationError,
 )
 from unmask.ledger.known import KnownName, KnownRequest, known_names, known_requests
-from unmask.ledger.price import Price, PriceBook, cost_of, most_of
+from unmask.ledger.price import PriceBook, costs_of, most_of
 from unmask.ledger.price_file import parse_document
 from unmask.ledger.reservation import Reservation, Reserved
 from unmask.ledger.rows import Row, Stamp, attempt_row, rejected_row, request_row, settled_row, unrun_row
@@ -177,13 +177,16 @@ class Batch:
             self._end(known, row, NOTHING, "rejected")
             return Settled(id=known.id, cost=0)
         price = self._book_of(known.price).price(known.model, known.service_class)
+        took = settlement.attempts
+        costs = [None] * len(took) if price is None else costs_of(price, took, known.cost or 0)
         attempts = [
-            attempt_row(known.id, number, attempt, price) for number, attempt in enumerate(settlement.attempts, 1)
+            attempt_row(known.id, number, attempt, price, of_attempt)
+            for number, (attempt, of_attempt) in enumerate(zip(took, costs, strict=True), 1)
         ]
         row = settled_row(settlement, attempts, price, self._stamp.time_us)
         steps = sum(attempt.steps for attempt in settlement.attempts)
         # Summed as the rows are: attempt by attempt, each rounded down.
-        cost = None if price is None else sum(_cost(price, settlement))
+        cost = None if price is None else sum(of_attempt or 0 for of_attempt in costs)
         # What is booked to the platform takes up nothing of anyone's limits.
         used = Used(requests=1, steps=steps, cost=cost) if settlement.billed else Used(requests=1, steps=0, cost=0)
         self._rows.attempts += attempts
@@ -244,10 +247,6 @@ def _name(booking: Booking) -> tuple[str, str] | None:
     if not isinstance(booking, Reserve) or booking.reservation.idempotency_key is None:
         return None
     return booking.reservation.owner.tenant, booking.reservation.idempotency_key
-
-
-def _cost(price: Price, settlement: Settlement) -> list[int]:
-    return [cost_of(price, attempt.token_steps, attempt.prefill_tokens) for attempt in settlement.attempts]
 
 
 def _is_own(entry: Entry, ending: Ending) -> bool:
