@@ -1,7 +1,7 @@
 """The endpoint that takes answers out of the cache."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from fastapi import FastAPI
 from pydantic import BaseModel, ConfigDict, Field
@@ -50,7 +50,7 @@ class CacheEndpoint:
 def add_cache(app: FastAPI, store: AnswerStore) -> None:
     """Add the endpoint to an application."""
     endpoint = CacheEndpoint(store=store)
-    done = {200: {"model": Forgotten}}
+    done: dict[int | str, dict[str, Any]] = {200: {"model": Forgotten}}
     app.delete(CACHE, summary="Forget all answers", responses={**done, **errors(401, 403, 503)})(endpoint.forget_all)
     app.delete(
         f"{CACHE}/{{entry}}",

@@ -115,8 +115,8 @@ class UnknownEntryError(UnmaskError):
 
     def __init__(self, entry: str) -> None:
         super().__init__(
-            f"{shown(entry)} is no answer of the cache: it is gone already, or another tenant's. Answers name theirs in "
-            "usage.diffusion.cache.entry."
+            f"{shown(entry)} is no answer of the cache: it is gone already, or another tenant's. Answers name theirs "
+            "in usage.diffusion.cache.entry."
         )
         self.args = (entry,)
 

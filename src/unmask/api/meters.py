@@ -20,6 +20,7 @@ from unmask.metrics.http import HttpInstruments
 from unmask.metrics.identity import register_identity
 from unmask.metrics.load import LoadCollector
 from unmask.metrics.refusals import RefusalInstruments
+from unmask.stats import Interval, wilson
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,13 +57,21 @@ def make_meters(
         generations=generations,
         control=control,
         refusals=RefusalInstruments(registry),
-        cache=CacheInstruments(registry, [model.name for model in models], _CACHE_LABELS, lambda: _state_of(cache)),
+        cache=CacheInstruments(
+            registry, [model.name for model in models], _CACHE_LABELS, _rate, lambda: _state_of(cache)
+        ),
     )
 
 
 _CACHE_LABELS = CacheLabels(
     matches=tuple(Match), hits=HITS, kept_out=(*Difference, VERIFIER), gone=tuple(Gone), results=tuple(AuditResult)
 )
+
+
+def _rate(false: int, compared: int) -> tuple[float, float, float]:
+    """Return a rate with its interval; where nothing was compared, from none to all may be false."""
+    found = wilson(false, compared)
+    return (found.estimate, found.low, found.high) if isinstance(found, Interval) else (0.0, 0.0, 1.0)
 
 
 def _state_of(cache: AnswerCache | None) -> CacheState:
@@ -73,5 +82,5 @@ def _state_of(cache: AnswerCache | None) -> CacheState:
         bytes=cache.store.bytes,
         is_embedder_up=cache.is_embedder_up,
         embedder_failures=cache.embedder_failures,
-        gone=cache.store.gone,
+        gone=dict(cache.store.gone),
     )

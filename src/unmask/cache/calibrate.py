@@ -1,6 +1,4 @@
-"""How alike questions have to be: pairs that ask the same and pairs that do not, generated, and what each part of the
-cache makes of them.
-"""
+"""How alike questions have to be: by generated pairs that ask the same and pairs that do not."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +11,7 @@ import numpy as np
 from unmask.cache.guard import difference, tokens_of
 from unmask.cards import parse_facts
 from unmask.knowledge.common_phrases import COMMON
-from unmask.knowledge.embedding import Embedder
+from unmask.knowledge.embedding import Embedder, Vectors
 from unmask.knowledge.korean import particle
 from unmask.stats import IntervalResult, wilson
 from unmask.tasks.dialogue_phrases import QUESTION_FRAMES, SLOT_NOUNS
@@ -25,16 +23,16 @@ from unmask.tasks.phrasing import draw_phrasing
 KEPT = 0.025
 """Share of pairs that ask the same, and that the guard lets through, which the threshold gives up."""
 _KOREAN_FRAMES = (
-    ("은", "는", " 무엇인가요?"),
-    ("이", "가", " 뭐야?"),
-    ("을", "를", " 알려줘."),
-    ("을", "를", " 말해 주세요."),
-    ("이", "가", " 무엇인지 알려 주세요."),
-    ("은", "는", " 뭐예요?"),
-    ("을", "를", " 가르쳐 주세요."),
-    ("이", "가", " 뭔지 말해 줘."),
+    "은|는| 무엇인가요?",
+    "이|가| 뭐야?",
+    "을|를| 알려줘.",
+    "을|를| 말해 주세요.",
+    "이|가| 무엇인지 알려 주세요.",
+    "은|는| 뭐예요?",
+    "을|를| 가르쳐 주세요.",
+    "이|가| 뭔지 말해 줘.",
 )
-"""Particles of what is asked for, and what follows; the last quarter is for the test split, as in `tasks`."""
+"""Both forms of the particle of what is asked for, and what follows; the last quarter is for the test split."""
 _KOREAN_NAMES = ("하은", "도윤", "서준", "지아", "민서", "가람", "아란", "유진", "은솔", "태오", "나래", "보름")
 
 
@@ -156,7 +154,7 @@ def _lookup(rng: Random, split: Split) -> _Drawn:
         lambda: written(facts, stranger, first, second),
         lambda: written(facts.replace(rng.choice(known).value, stranger), name, first, second),
     )
-    return _Drawn(same=lambda: written(facts, name, first, second), close=lambda: rng.choice(close)())
+    return _Drawn(same=lambda: written(facts, name, first, second), close=rng.choice(close))
 
 
 def _korean(rng: Random, split: Split) -> _Drawn:
@@ -165,17 +163,18 @@ def _korean(rng: Random, split: Split) -> _Drawn:
     asked, other = rng.sample([noun for noun in nouns if not noun.endswith(("섬기", "봉인", "가르", "가진"))], 2)
 
     def written(name: str, noun: str) -> str:
-        after_consonant, after_vowel, rest = draw_phrasing(rng, split, _KOREAN_FRAMES)
+        after_consonant, after_vowel, rest = draw_phrasing(rng, split, _KOREAN_FRAMES).split("|")
         return f"{name}의 {noun}{particle(noun, after_consonant, after_vowel)}{rest}"
 
     close = (lambda: written(stranger, asked), lambda: written(name, other))
-    return _Drawn(same=lambda: written(name, asked), close=lambda: rng.choice(close)())
+    return _Drawn(same=lambda: written(name, asked), close=rng.choice(close))
 
 
-def _cosines(pairs: Sequence[Pair], embedder: Embedder) -> "np.ndarray[tuple[int], np.dtype[np.float32]]":
+def _cosines(pairs: Sequence[Pair], embedder: Embedder) -> Vectors:
     one = embedder.embed([pair.one for pair in pairs])
     other = embedder.embed([pair.other for pair in pairs])
-    return np.einsum("pd,pd->p", one, other)
+    cosines: Vectors = np.einsum("pd,pd->p", one, other)
+    return cosines
 
 
 def _passes(pair: Pair) -> bool:

@@ -75,8 +75,7 @@ def difference(one: Tokens, other: Tokens) -> Difference | None:
         return Difference.NUMBERS
     if _negations(one) != _negations(other):
         return Difference.NEGATION
-    same_words = sorted(_lowered(token.text) for token in one) == sorted(_lowered(token.text) for token in other)
-    return Difference.ORDER if same_words else Difference.WORDS
+    return Difference.ORDER if _have_same_words(one, other) else Difference.WORDS
 
 
 def _of_sentence(sentence: str) -> Iterator[_Token]:
@@ -123,6 +122,17 @@ def _without_particle(text: str) -> str:
     if particle in FRAME_PARTICLES and stem and not stem[-1].isspace() and tail_of(stem, particle) is Tail.FITTING:
         return stem
     return text
+
+
+def _have_same_words(one: Tokens, other: Tokens) -> bool:
+    """Tell whether one text is the other in another order, with capitals where a sentence begins or as they are."""
+    if sorted(token.text for token in one) == sorted(token.text for token in other):
+        return True
+    return sorted(map(_inside, one)) == sorted(map(_inside, other))
+
+
+def _inside(token: _Token) -> str:
+    return _lowered(token.text) if token.is_first else token.text
 
 
 def _numbers(tokens: Sequence[_Token]) -> list[str]:

@@ -1,6 +1,14 @@
 """What may differ between two texts that ask the same: ways of asking for a value, articles, politeness."""
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the words of a list that is written as a text."""
+    return tuple(text.split())
+
 
 CONTRACTIONS = (
     (re.compile(r"\b(wo)n[’']t\b", re.IGNORECASE), "will not"),
@@ -13,7 +21,7 @@ CONTRACTIONS = (
 )
 """Contractions and what they stand for; of ``'s`` only those that are no possessive."""
 
-SOFT = frozenset(["a", "an", "the", "please", "kindly", "좀", "제발"])
+SOFT = frozenset(words_of("a an the please kindly 좀 제발"))
 """Words that are passed over wherever they stand. Everything else counts, in its order."""
 
 _ASK = r"(?:tell me|let me know|give me|name|say|speak of)"
@@ -35,7 +43,7 @@ Whoever *describes*, *explains* or *tells about* something gives another answer,
 neither is *do you know*, which may want a yes.
 """
 
-_KOREAN_ASK = r"무엇인가요|무엇입니까|무엇이에요|무엇이니|무엇이야|무엇인지|무엇인가|뭐예요|뭐에요|뭐야|뭐니|뭔가요|뭐지|뭔지|뭡니까"
+_KOREAN_ASK = r"무엇(?:인가요|입니까|이에요|이니|이야|인지|인가)|뭐(?:예요|에요|야|니|지)|뭔가요|뭔지|뭡니까"
 _KOREAN_TELL = r"(?:알려|말해|가르쳐) ?(?:주세요|주십시오|주시겠어요|줄래요|줄래|줘요|줘|주겠니)"
 KOREAN_FRAME = re.compile(rf"(?: (?:{_KOREAN_ASK})(?: {_KOREAN_TELL})?| {_KOREAN_TELL})$")
 """The same for Korean, where it stands at the end, behind the particle of what is asked for."""
@@ -49,21 +57,22 @@ ASKING = re.compile(
 )
 """Words by which a sentence is a question with or without its mark: at its beginning, in Korean anywhere."""
 
-NUMBERS = {
-    word: str(value)
-    for value, word in enumerate(
-        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
-    )
-} | {
-    word: str(value)
-    for value, word in zip(
-        range(20, 100, 10), ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], strict=True
-    )
-}
+_UNITS = words_of(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+)
+_TENS = words_of("twenty thirty forty fifty sixty seventy eighty ninety")
+NUMBERS: Mapping[str, str] = MappingProxyType(
+    {word: str(value) for value, word in enumerate(_UNITS)}
+    | {word: str(value) for value, word in zip(range(20, 100, 10), _TENS, strict=True)}
+)
 """English numerals of one word. Longer ones are words like any other, and so are those of other languages."""
 
 NEGATIONS = frozenset(
-    ["not", "no", "never", "none", "nobody", "nothing", "nowhere", "neither", "nor", "without", "hardly", "except", "unless", "안", "못", "아니", "아닌", "아니라", "없이", "말고", "제외하고"]
+    words_of(
+        "not no never none nobody nothing nowhere neither nor without hardly except unless "
+        "안 못 아니 아닌 아니라 없이 말고 제외하고"
+    )
 )
 NEGATIVE_STEMS = ("않", "없", "아니", "아닙", "아닌", "못하", "말고", "지마")
 """Beginnings and parts of Korean words that say no."""

@@ -4,7 +4,6 @@ import argparse
 import os
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from random import Random
 from urllib.parse import quote
 
@@ -39,7 +38,7 @@ def run_cache(args: argparse.Namespace, tools: Tools) -> int:
 
 
 def _report(args: argparse.Namespace, tools: Tools) -> None:
-    folder: Path = args.folder or audit_folder(os.environ)
+    folder = args.folder or audit_folder(os.environ)
     try:
         audits = read_audits(folder)
     except OSError as error:

@@ -57,12 +57,10 @@ class Key:
                 return f"{', '.join(most)} or {last}"
             case Address():
                 return "127.0.0.1, ::1 or localhost; with keys any address of this machine"
-            case Folder(noun=noun):
+            case Folder(noun=noun) | ModelAt(noun=noun):
                 return noun
             case Url():
                 return "an address such as http://127.0.0.1:4318"
-            case ModelAt():
-                return "MODEL@URL such as bge-m3@http://127.0.0.1:8001/v1"
 
     def shown(self, value: Value) -> str:
         """Write a value as a person reads it."""

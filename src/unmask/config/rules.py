@@ -85,6 +85,8 @@ class Url:
 class ModelAt:
     """A model and the base of the HTTP address of its server, as ``MODEL@URL``; nothing stands for none."""
 
+    noun: str = "MODEL@URL such as bge-m3@http://127.0.0.1:8001/v1"
+
     def allow(self, text: str | None) -> bool:
         """Tell whether ``text`` names both."""
         if text is None:

@@ -4,14 +4,17 @@ from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
+from typing import TypeAlias
 
 from prometheus_client import CollectorRegistry, Counter
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from unmask.stats import Interval, wilson
-
 FALSE = "false"
+BOUNDS = ("estimate", "low", "high")
+
+Rate: TypeAlias = Callable[[int, int], tuple[float, float, float]]
+"""From how many of how many to the estimate of a rate and the ends of its interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +35,13 @@ class CacheState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheLabels:
-    """Values of labels, so that every series is there from the start: how answers are found, what keeps one out, why
-    entries go, and how those that were generated again compare.
+    """Values of labels, so that every series is there from the start.
+
+    Attributes:
+        matches: how answers are found; ``hits`` those of them that find one.
+        kept_out: what keeps an answer out.
+        gone: why entries go.
+        results: how hits that were generated again compare.
     """
 
     matches: tuple[str, ...]
@@ -50,6 +58,7 @@ class CacheInstruments(Collector):
         registry: where it registers.
         models: names of those served.
         labels: what may happen.
+        rate: makes an interval of counts.
         state: what the cache holds.
     """
 
@@ -58,9 +67,11 @@ class CacheInstruments(Collector):
         registry: CollectorRegistry,
         models: Iterable[str],
         labels: CacheLabels,
+        rate: Rate,
         state: Callable[[], CacheState] = CacheState,
     ) -> None:
         self._state = state
+        self._rate = rate
         self._hits = labels.hits
         self._reasons = labels.gone
         self._compared_of: Tally[tuple[str, str]] = Tally()
@@ -133,15 +144,13 @@ class CacheInstruments(Collector):
     def _rates(self) -> GaugeMetricFamily:
         family = GaugeMetricFamily(
             "unmask_cache_false_hit_ratio",
-            "Share of compared hits whose kept answer nobody vouches for, since the start: estimate, and the ends of its "
+            "Share of compared hits whose kept answer nobody vouches for, since the start: estimate, and ends of its "
             "95 % Wilson interval.",
             labels=("match", "bound"),
         )
         for match in self._hits:
             counts = {result: count for (found, result), count in self._compared_of.items() if found == match}
-            found = wilson(counts.get(FALSE, 0), sum(counts.values()))
-            # Nothing compared says nothing: from none to all may be false.
-            rate = found if isinstance(found, Interval) else Interval(estimate=0.0, low=0.0, high=1.0)
-            for bound in ("estimate", "low", "high"):
-                family.add_metric((match, bound), getattr(rate, bound))
+            rate = self._rate(counts.get(FALSE, 0), sum(counts.values()))
+            for bound, value in zip(BOUNDS, rate, strict=True):
+                family.add_metric((match, bound), value)
         return family
