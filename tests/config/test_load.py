@@ -64,6 +64,8 @@ def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
         "database": "d",
         "durability": "power",
         "prices": "c",
+        "cache": "exact",
+        "cache_embeddings": "m@http://h/v1",
     }
     values |= {"promotion_gate": "required", "keys": "required", "pepper_file": "q", "tiers": ("flex=night",)}
     values |= {"otlp_endpoint": "http://127.0.0.1:4318", "trace_share": 0.5}

@@ -8,9 +8,11 @@ from sqlalchemy import Executable, Table, delete, insert, select, update
 from tests.ledger.databases import World
 from unmask.ledger.limit import Limit, LimitKind
 from unmask.ledger.owner import Owner
+from unmask.ledger.price import Price, PriceBook
 from unmask.ledger.rejection import Rejection
+from unmask.ledger.settlement import Purpose
 from unmask.ledger.tables import ATTEMPTS, COUNTERS, ENDS, EVENTS, HEAD, NAMES, OPEN, REQUESTS
-from unmask.testing.ledgers import make_reservation, make_settlement
+from unmask.testing.ledgers import make_attempt, make_reservation, make_settlement
 
 LIMIT = Limit(scope="tenant:acme", kind=LimitKind.STEPS, window_s=60, amount=1_000)
 
@@ -81,6 +83,22 @@ async def test_what_was_changed_is_found(file_world: World, name: str) -> None:
     found = file_world.verify()
     assert any(fault in one for one in found.faults), found.faults
     assert found.fault_count >= 1
+
+
+async def test_a_hit_of_the_cache_is_in_order(file_world: World) -> None:
+    """It takes no step, has its own price, and never more than was reserved for the request."""
+    file_world.prices = PriceBook(version="hits", prices=(Price(token_step=250_000, prefill_token=0, cache_hit=300),))
+    hit = make_attempt(purpose=Purpose.CACHE, steps=0, steps_allocated=0, token_steps=0, prefill_tokens=0)
+    costs = []
+    async with file_world.ledger() as ledger:
+        for attempts in ((hit,), (hit, hit), (make_attempt(), hit)):
+            reserved = await ledger.reserve(make_reservation())
+            settled = await ledger.settle(make_settlement(reserved.id, attempts=attempts))
+            costs.append(settled.cost)
+
+    # Reserved are 400 each, and the attempt that ran cost 40.
+    assert costs == [300, 400, 340]
+    assert file_world.verify().faults == ()
 
 
 async def test_many_faults_are_counted_and_some_are_told(file_world: World) -> None:

@@ -36,7 +36,7 @@ from unmask.api.event_stream import StreamPace
 from unmask.api.examples import CHAT_EXAMPLES, COMPLETION_EXAMPLES
 from unmask.api.head import HeadAsGet
 from unmask.api.measured import Measured
-from unmask.api.meters import make_meters
+from unmask.api.meters import Meters, make_meters
 from unmask.api.openapi import errors, path_parameter, request_body, with_request_schemas
 from unmask.api.openapi_answers import answers, with_event_schemas, with_request_ids
 from unmask.api.openapi_keys import with_keys
@@ -125,17 +125,7 @@ def create_app(  # noqa: PLR0913 - each is a part that the composition root choo
     meters = make_meters(backend, running, registry or CollectorRegistry(), kept)
     served = backend if tracing is None else TracedBackend(backend, tracing)
     measured = MeasuredBackend(served, meters.generations, chance.clock)
-    tiers = dict(pair.split("=", maxsplit=1) for pair in settings.tiers)
-    cached = None if parts.cache is None else CachedAnswers(parts.cache, meters.cache, chance.clock, chance.now)
-    control = Controller(
-        parts,
-        meters.control,
-        now=chance.now,
-        new_id=chance.new_id,
-        tiers=tiers,
-        clock=chance.clock,
-        cached=cached,
-    )
+    control = _controller(parts, settings, meters, chance)
     PolicyCollector(meters.registry, lambda: control.policy_names(backend.models()))
     app = _Application(
         backend.models(),
@@ -182,6 +172,18 @@ def create_app(  # noqa: PLR0913 - each is a part that the composition root choo
     if keys is not None:
         add_tenant(app, keys)
     return app
+
+
+def _controller(parts: ControlParts, settings: Settings, meters: Meters, chance: Chance) -> Controller:
+    return Controller(
+        parts,
+        meters.control,
+        now=chance.now,
+        new_id=chance.new_id,
+        tiers=dict(pair.split("=", maxsplit=1) for pair in settings.tiers),
+        clock=chance.clock,
+        cached=None if parts.cache is None else CachedAnswers(parts.cache, meters.cache, chance.clock, chance.now),
+    )
 
 
 def _add_generating(app: FastAPI, chat: GenerateEndpoint, text: GenerateEndpoint) -> None:
