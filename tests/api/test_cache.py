@@ -263,7 +263,7 @@ async def test_errors_are_not_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize("detail", [None, "committed", "verified"])
 async def test_a_hit_streams_in_the_same_events(tmp_path: Path, detail: str | None) -> None:
     """Role, text, an end with its reason, usage and the mark of success."""
-    diffusion = {} if detail is None else {"diffusion": {"stream": detail}}
+    diffusion: dict[str, Any] = {} if detail is None else {"diffusion": {"stream": detail}}
     body = says(stream=True, stream_options={"include_usage": True}, **diffusion)
     first, second = await ask(site(tmp_path, FakeBackend("it is 42")), body, body)
     streams = [parse_stream(answer.content) for answer in (first, second)]
@@ -340,7 +340,7 @@ async def test_comparisons_are_on_record(tmp_path: Path) -> None:
     texts = iter(("7", "8"))
     parts = make_cache_parts(tmp_path, audit_share=1.0)
     app = make_app(FakeBackend(lambda _: next(texts)), parts=ControlParts(cache=parts))
-    verify = {"diffusion": {"verify": [{"kind": "numeric", "minimum": 5}]}}
+    verify: dict[str, Any] = {"diffusion": {"verify": [{"kind": "numeric", "minimum": 5}]}}
     await ask(app, says(**verify), says(SAME, **verify))
     parts.close()
     (audit,) = read_audits(tmp_path).records

@@ -82,5 +82,5 @@ def _state_of(cache: AnswerCache | None) -> CacheState:
         bytes=cache.store.bytes,
         is_embedder_up=cache.is_embedder_up,
         embedder_failures=cache.embedder_failures,
-        gone=dict(cache.store.gone),
+        gone={reason.value: count for reason, count in cache.store.gone.items()},
     )
