@@ -76,6 +76,7 @@ async def test_answer_is_a_chat_completion() -> None:
                 "difficulty": None,
                 "budget_source": "model",
                 "control": False,
+                "cache": None,
             },
         },
     }

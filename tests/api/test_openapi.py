@@ -356,7 +356,7 @@ async def test_headers_are_described() -> None:
     answers = (await document())["paths"][CHAT]["post"]["responses"]
     headers = answers["200"]["headers"]
 
-    ours = {f"x-unmask-{name}" for name in ("steps", "cost", "bucket", "overhead-ms")}
+    ours = {f"x-unmask-{name}" for name in ("steps", "cost", "bucket", "cache", "overhead-ms")}
     assert set(headers) == {"x-request-id"} | ours
     assert {name for name, header in headers.items() if header.get("required")} == {"x-request-id"}
     assert set(answers["429"]["headers"]) == {"x-request-id", "x-unmask-reason", "retry-after", "retry-after-ms"}

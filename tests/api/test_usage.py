@@ -65,6 +65,7 @@ def test_choices_are_added_up() -> None:
             "difficulty": None,
             "budget_source": "effort",
             "control": False,
+            "cache": None,
         },
     }
 
@@ -140,6 +141,7 @@ def test_one_of_several_choices() -> None:
         "difficulty": {"score": 2.1235, "bin": 3},
         "budget_source": "estimate",
         "control": True,
+        "cache": None,
     }
 
 

@@ -34,6 +34,7 @@ def test_example_shows_every_setting_at_its_default(tmp_path: Path) -> None:
         prices="prices",
         pepper_file="pepper_file",
         otlp_endpoint="http://127.0.0.1:4318",
+        cache_embeddings="bge-m3@http://127.0.0.1:8001/v1",
     )
 
 

@@ -68,6 +68,8 @@ def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
         "database": "d",
         "durability": "power",
         "prices": "c",
+        "cache": "exact",
+        "cache_embeddings": "m@http://h/v1",
     }
     values |= {"prompt_refinement": "off", "confidence_stop": "off"}
     values |= {"promotion_gate": "required", "keys": "required", "pepper_file": "q", "tiers": ("flex=night",)}

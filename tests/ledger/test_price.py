@@ -1,5 +1,6 @@
 """Behaviour of `unmask.ledger.price` and `unmask.ledger.price_file`."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask.errors import ConfigError
-from unmask.ledger.price import FREE, Price, PriceBook, cost_of, most_of
+from unmask.ledger.price import FREE, Price, PriceBook, cost_of, costs_of, most_of
 from unmask.ledger.price_file import document_text, parse_document, read_prices
+from unmask.ledger.settlement import Purpose
+from unmask.testing.ledgers import make_attempt
 
 COUNTS = st.integers(0, 10**9)
 PRICE = st.builds(Price, token_step=st.integers(0, 10**12), prefill_token=st.integers(0, 10**12))
@@ -111,3 +114,39 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     """By its path."""
     with pytest.raises(ConfigError, match="none"):
         read_prices(tmp_path / "none.yaml")
+
+
+@given(PRICE, st.integers(0, 10**9), st.lists(st.tuples(st.sampled_from(Purpose), COUNTS, COUNTS), max_size=8))
+def test_a_hit_never_costs_more_than_was_reserved(
+    price: Price, hit: int, taken: list[tuple[Purpose, int, int]]
+) -> None:
+    """It takes no step and has a price of its own, up to what the other attempts leave of the reservation."""
+    attempts = [
+        make_attempt(purpose=purpose, token_steps=0, prefill_tokens=0)
+        if purpose is Purpose.CACHE
+        else make_attempt(purpose=purpose, token_steps=steps, prefill_tokens=tokens)
+        for purpose, steps, tokens in taken
+    ]
+    reserved = most_of(price, sum(one.token_steps for one in attempts), sum(one.prefill_tokens for one in attempts)) + 5
+    costs = [cost or 0 for cost in costs_of([replace(price, cache_hit=hit)] * len(attempts), attempts, reserved)]
+
+    assert sum(costs) <= reserved
+    others = [(one, cost) for one, cost in zip(attempts, costs, strict=True) if one.purpose is not Purpose.CACHE]
+    assert all(cost == cost_of(price, one.token_steps, one.prefill_tokens) for one, cost in others)
+
+
+def test_a_hit_costs_its_price() -> None:
+    """Where that is less than generating the answer might have cost."""
+    price = Price(token_step=250_000, prefill_token=50_000, cache_hit=40)
+
+    assert costs_of([price], [make_attempt(purpose=Purpose.CACHE, token_steps=0, prefill_tokens=0)], 403) == [40]
+    assert costs_of([price], [make_attempt(purpose=Purpose.CACHE, token_steps=0, prefill_tokens=0)], 30) == [30]
+
+
+def test_a_book_without_a_price_of_hits_is_kept_as_it_always_was() -> None:
+    """A version has one document for ever, so a field that says nothing is not written."""
+    book = PriceBook(version="1", prices=(Price(token_step=1, prefill_token=1),))
+    dear = PriceBook(version="1", prices=(Price(token_step=1, prefill_token=1, cache_hit=7),))
+
+    assert "cache_hit" not in document_text(book)
+    assert [parse_document(document_text(one)) for one in (book, dear)] == [book, dear]

@@ -109,6 +109,22 @@ async def test_attempts_of_two_models_cost_what_each_of_them_does(file_world: Wo
     assert "an attempt's cost is not what its prices say" in file_world.verify().faults[0]
 
 
+async def test_a_hit_of_the_cache_is_in_order(file_world: World) -> None:
+    """It takes no step, has its own price, and never more than was reserved for the request."""
+    file_world.prices = PriceBook(version="hits", prices=(Price(token_step=250_000, prefill_token=0, cache_hit=300),))
+    hit = make_attempt(purpose=Purpose.CACHE, steps=0, steps_allocated=0, token_steps=0, prefill_tokens=0)
+    costs = []
+    async with file_world.ledger() as ledger:
+        for attempts in ((hit,), (hit, hit), (make_attempt(), hit)):
+            reserved = await ledger.reserve(make_reservation())
+            settled = await ledger.settle(make_settlement(reserved.id, attempts=attempts))
+            costs.append(settled.cost)
+
+    # Reserved are 400 each, and the attempt that ran cost 40.
+    assert costs == [300, 400, 340]
+    assert file_world.verify().faults == ()
+
+
 async def test_many_faults_are_counted_and_some_are_told(file_world: World) -> None:
     """A ledger that is all wrong makes no endless list."""
     async with file_world.ledger() as ledger:

@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from unmask.api.authentication import Authentication, TellsPrincipals
 from unmask.api.body import body_limits
+from unmask.api.cache import add_cache
 from unmask.api.callers import KnownCallers
 from unmask.api.catalogue import Catalogue
 from unmask.api.chance import Chance
@@ -35,7 +36,7 @@ from unmask.api.event_stream import StreamPace
 from unmask.api.examples import CHAT_EXAMPLES, COMPLETION_EXAMPLES
 from unmask.api.head import HeadAsGet
 from unmask.api.measured import Measured
-from unmask.api.meters import make_meters
+from unmask.api.meters import Meters, make_meters
 from unmask.api.openapi import errors, path_parameter, request_body, with_request_schemas
 from unmask.api.openapi_answers import answers, with_event_schemas, with_request_ids
 from unmask.api.openapi_keys import with_keys
@@ -53,6 +54,7 @@ from unmask.backend import Backend, ModelInfo
 from unmask.clock import SystemClock
 from unmask.config import Settings
 from unmask.control.accounts import Accounts
+from unmask.control.cached import CachedAnswers
 from unmask.control.controller import Controller
 from unmask.control.parts import ControlParts
 from unmask.errors import UnmaskError
@@ -120,12 +122,12 @@ def create_app(  # noqa: PLR0913 - each is a part that the composition root choo
         pace: how long streams may be silent, or wait for a reader.
         tracing: where spans of requests go; by default there are none.
     """
-    meters = make_meters(backend, running, registry or CollectorRegistry())
+    parts = parts or ControlParts()
+    kept = None if parts.cache is None else parts.cache.cache
+    meters = make_meters(backend, running, registry or CollectorRegistry(), kept)
     served = backend if tracing is None else TracedBackend(backend, tracing)
     measured = MeasuredBackend(served, meters.generations, chance.clock)
-    tiers = dict(pair.split("=", maxsplit=1) for pair in settings.tiers)
-    parts = parts or ControlParts()
-    control = Controller(parts, meters.control, now=chance.now, new_id=chance.new_id, tiers=tiers, clock=chance.clock)
+    control = _controller(parts, settings, meters, chance)
     PolicyCollector(meters.registry, lambda: control.policy_names(backend.models()))
     SavingsCollector(meters.registry, lambda: control.savings(backend.models()))
     app = _Application(
@@ -169,9 +171,23 @@ def create_app(  # noqa: PLR0913 - each is a part that the composition root choo
     _add_catalogue(app, Catalogue(backend=backend, control=control, started=int(chance.now())))
     add_savings(app, SavingsEndpoint(standings=lambda: control.savings(backend.models())))
     add_probes(app, Probes(backend=backend, running=running, control=control, registry=meters.registry))
+    if kept is not None:
+        add_cache(app, kept.store)
     if keys is not None:
         add_tenant(app, keys)
     return app
+
+
+def _controller(parts: ControlParts, settings: Settings, meters: Meters, chance: Chance) -> Controller:
+    return Controller(
+        parts,
+        meters.control,
+        now=chance.now,
+        new_id=chance.new_id,
+        tiers=dict(pair.split("=", maxsplit=1) for pair in settings.tiers),
+        clock=chance.clock,
+        cached=None if parts.cache is None else CachedAnswers(parts.cache, meters.cache, chance.clock, chance.now),
+    )
 
 
 def _add_generating(app: FastAPI, chat: GenerateEndpoint, text: GenerateEndpoint) -> None:

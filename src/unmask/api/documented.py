@@ -7,6 +7,7 @@ from pydantic.config import JsonDict
 
 from unmask.api.documented_routes import Routed, RouteEntry
 from unmask.backend import Lever, PieceState
+from unmask.cache.cache import Match
 from unmask.control.answered import Cap
 from unmask.control.budget import BudgetSource
 from unmask.types import Bucket, ExitReason, FinishReason, Precision, Verification
@@ -69,6 +70,20 @@ class Difficulty(BaseModel):
 _ROUTED = "Only where the model asked for is a route."
 
 
+class CacheFound(BaseModel):
+    """What the server's cache of answers had; of several choices the oldest answer and the least alike."""
+
+    model_config = _EXACT
+
+    hit: Match | Literal["mixed"] = Field(
+        description="`exact`: the same words were answered before. `semantic`: others that ask the same were. `miss`: "
+        "the answer was generated."
+    )
+    entry: str | None = Field(description="Id of the answer that was given again; an operator may remove it.")
+    age_s: float | None = Field(description="How old it is.")
+    similarity: float | None = Field(description="Cosine of both questions, 1 of the same.")
+
+
 class ChoiceDiffusion(BaseModel):
     """What one of several choices cost."""
 
@@ -94,6 +109,7 @@ class ChoiceDiffusion(BaseModel):
     budget_source: BudgetSource
     control: bool
     route: Routed | None = Field(default=None, description=_ROUTED, json_schema_extra=_without_default)
+    cache: CacheFound | None
 
 
 class AnswerMessage(BaseModel):
@@ -198,6 +214,12 @@ class DiffusionUsage(BaseModel):
     budget_source: BudgetSource | None = Field(description="What the budget was taken from, where choices share it.")
     control: bool = Field(description="Whether a choice was a control run, which takes its whole budget.")
     route: Routed | None = Field(default=None, description=_ROUTED, json_schema_extra=_without_default)
+    cache: CacheFound | None = Field(description="Null where the cache was not asked for every choice.")
+
+
+def _without_default(schema: JsonDict) -> None:
+    # FastAPI leaves a default of null out, and what is described in two places has to be described alike.
+    schema.pop("default")
 
 
 class AnswerUsage(BaseModel):

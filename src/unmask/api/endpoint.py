@@ -12,6 +12,7 @@ from unmask.api.answer import Answer
 from unmask.api.authentication import require_role
 from unmask.api.body import BodyLimits, parse_object, read_body
 from unmask.api.breaking import reason_of
+from unmask.api.cache_control import with_cache_use
 from unmask.api.call import Call, Delivery
 from unmask.api.chance import Chance
 from unmask.api.connection import while_connected
@@ -107,7 +108,7 @@ class GenerateEndpoint:
             # Here so that no body is read in vain; serving checks again, for others arrive while this one is read.
             self.running.check()
             raw = await read_body(http.headers, http.receive, self.body_limits)
-            call = admit(self.read(parse_object(raw)), self.control, principal)
+            call = admit(with_cache_use(self.read(parse_object(raw)), http.headers), self.control, principal)
             if not self.accounts.is_booked:
                 return call, caller
             return call, replace(
@@ -130,5 +131,6 @@ def _whole(serving: Serving, answer: Answer, decided: tuple[Answered, ...]) -> R
         response.headers[STEPS] = str(sum(one.steps_used for one in spent))
     response.headers.update(cost_headers(serving.account.settled))
     # Last, so that writing the answer counts.
-    response.headers.update(answer_headers(serving.call, serving.stopwatch, serving.account.standings))
+    matches = serving.matches.values()
+    response.headers.update(answer_headers(serving.call, serving.stopwatch, serving.account.standings, matches))
     return response

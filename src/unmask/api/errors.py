@@ -110,6 +110,17 @@ class UnknownPathError(UnmaskError):
     """No endpoint has this path."""
 
 
+class UnknownEntryError(UnmaskError):
+    """The cache holds no such answer, or none that the caller may know of."""
+
+    def __init__(self, entry: str) -> None:
+        super().__init__(
+            f"{shown(entry)} is no answer of the cache: it is gone already, or another tenant's. Answers name theirs "
+            "in usage.diffusion.cache.entry."
+        )
+        self.args = (entry,)
+
+
 class MethodNotAllowedError(UnmaskError):
     """The path exists and is not called with this method."""
 

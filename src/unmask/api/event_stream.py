@@ -80,7 +80,8 @@ class EventStream(Response):
 
     def _header_lines(self) -> list[tuple[bytes, bytes]]:
         serving = self._serving
-        lines = {**_HEADERS, **answer_headers(serving.call, serving.stopwatch, serving.account.standings)}
+        matches = serving.matches.values()
+        lines = {**_HEADERS, **answer_headers(serving.call, serving.stopwatch, serving.account.standings, matches)}
         return [(name.encode(), value.encode()) for name, value in lines.items()]
 
     async def _write(self, buffer: EventBuffer, wire: Wire, scope: Scope) -> bytes:

@@ -6,14 +6,21 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 
 from unmask.api.running import Running
 from unmask.backend import Backend
+from unmask.cache.cache import AnswerCache, Match
+from unmask.cache.guard import Difference
+from unmask.cache.store import Gone
 from unmask.control.attempt import LATER
 from unmask.control.budget import BudgetSource
+from unmask.control.cache_audits import HITS, AuditResult
+from unmask.control.cached import VERIFIER
+from unmask.metrics.cache import CacheInstruments, CacheLabels, CacheState
 from unmask.metrics.control import ControlInstruments
 from unmask.metrics.generations import GenerationInstruments
 from unmask.metrics.http import HttpInstruments
 from unmask.metrics.identity import register_identity
 from unmask.metrics.load import LoadCollector
 from unmask.metrics.refusals import RefusalInstruments
+from unmask.stats import Interval, wilson
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +32,12 @@ class Meters:
     generations: GenerationInstruments
     control: ControlInstruments
     refusals: RefusalInstruments
+    cache: CacheInstruments
 
 
-def make_meters(backend: Backend, running: Running, registry: CollectorRegistry) -> Meters:
+def make_meters(
+    backend: Backend, running: Running, registry: CollectorRegistry, cache: AnswerCache | None = None
+) -> Meters:
     """Register everything that `/metrics` shows."""
     models = backend.models()
     http = HttpInstruments(
@@ -41,5 +51,36 @@ def make_meters(backend: Backend, running: Running, registry: CollectorRegistry)
     register_identity(registry, models)
     ProcessCollector(registry=registry)
     control = ControlInstruments(registry, [model.name for model in models], BudgetSource, LATER)
-    refusals = RefusalInstruments(registry)
-    return Meters(registry=registry, http=http, generations=generations, control=control, refusals=refusals)
+    return Meters(
+        registry=registry,
+        http=http,
+        generations=generations,
+        control=control,
+        refusals=RefusalInstruments(registry),
+        cache=CacheInstruments(
+            registry, [model.name for model in models], _CACHE_LABELS, _rate, lambda: _state_of(cache)
+        ),
+    )
+
+
+_CACHE_LABELS = CacheLabels(
+    matches=tuple(Match), hits=HITS, kept_out=(*Difference, VERIFIER), gone=tuple(Gone), results=tuple(AuditResult)
+)
+
+
+def _rate(false: int, compared: int) -> tuple[float, float, float]:
+    """Return a rate with its interval; where nothing was compared, from none to all may be false."""
+    found = wilson(false, compared)
+    return (found.estimate, found.low, found.high) if isinstance(found, Interval) else (0.0, 0.0, 1.0)
+
+
+def _state_of(cache: AnswerCache | None) -> CacheState:
+    if cache is None:
+        return CacheState()
+    return CacheState(
+        entries=len(cache.store),
+        bytes=cache.store.bytes,
+        is_embedder_up=cache.is_embedder_up,
+        embedder_failures=cache.embedder_failures,
+        gone={reason.value: count for reason, count in cache.store.gone.items()},
+    )

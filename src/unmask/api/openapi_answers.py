@@ -6,9 +6,10 @@ from pydantic.json_schema import models_json_schema
 from unmask.api.components import TEMPLATE, Json, reference, with_schemas
 from unmask.api.costs import COST
 from unmask.api.documented import ErrorBody
-from unmask.api.headers import BUCKET, OVERHEAD, STEPS
+from unmask.api.headers import BUCKET, CACHE, MIXED, OVERHEAD, STEPS
 from unmask.api.request_id import HEADER, LONGEST_ID
 from unmask.api.sse import SNAPSHOT
+from unmask.cache.cache import Match
 from unmask.types import Bucket
 
 UNNAMED = "message"
@@ -83,6 +84,10 @@ def _headers() -> Json:
         COST: {
             "description": "What the call cost, in units of money, where it is booked and has a price. Not on streams.",
             "schema": {"type": "string", "pattern": r"^\d+(\.\d+)?$"},
+        },
+        CACHE: {
+            "description": "How the cache of answers has found the choices, where it was asked for all of them.",
+            "schema": {"type": "string", "enum": [*(match.value for match in Match), MIXED]},
         },
         OVERHEAD: {
             "description": "Milliseconds in this server and outside the backend; on a stream until its headers.",

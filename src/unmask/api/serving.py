@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -16,10 +16,12 @@ from unmask.api.event_buffer import EventBuffer
 from unmask.api.running import Running
 from unmask.api.stopwatch import Stopwatch
 from unmask.backend import Backend, CommitEvent, DoneEvent, Generation, Request
+from unmask.cache.cache import Match
 from unmask.control.account import Account
 from unmask.control.admitted import Admitted
 from unmask.control.answered import Answered
 from unmask.control.attempt import AttemptReason
+from unmask.control.cached import Looked
 from unmask.control.controller import Controller
 from unmask.control.errors import CapReachedError
 from unmask.control.searching import Begun
@@ -28,7 +30,7 @@ from unmask.types import Outcome
 
 _LOG = logging.getLogger(__name__)
 _Tasks = tuple[asyncio.Future[Answered], ...]
-_Settle = Callable[[Begun], Coroutine[Any, Any, Answered]]
+_Settle = Callable[[Answered], Answered]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +43,7 @@ class Serving:
         request_id: what the log names the call by.
         stopwatch: told when the backend has the call, and when it says something.
         account: the call's books: reserved before anything is submitted, settled before its last byte.
+        matches: how the cache has found each choice, once it was asked.
     """
 
     call: Call
@@ -50,6 +53,7 @@ class Serving:
     request_id: str
     stopwatch: Stopwatch
     account: Account
+    matches: dict[int, Match] = field(default_factory=dict)
 
     async def collect(self) -> tuple[Answered, ...]:
         """Return an answer to every request, in their order; cancelling aborts them all.
@@ -142,7 +146,12 @@ class Serving:
 
     async def _whole(self, index: int, admitted: Admitted) -> Answered:
         with self._settling(index, admitted) as settle:
-            return await settle(await self.control.begin(admitted, partial(self._generated, index)))
+            looked = await self._look(index, admitted)
+            if looked is not None and looked.answered is not None:
+                return settle(looked.answered)
+            begun = await self.control.begin(admitted, partial(self._generated, index))
+            answered = settle(await self._concluded(index, admitted, begun))
+            return self.control.keep(admitted, looked, answered, self.request_id)
 
     async def _streamed(self, index: int, admitted: Admitted, buffer: EventBuffer) -> Answered:
         if self.call.delivery is Delivery.VERIFIED:
@@ -162,6 +171,13 @@ class Serving:
         done: Generation | None = None
         first = AttemptReason.FIRST
         with self._settling(index, admitted) as settle:
+            looked = await self._look(index, admitted)
+            if looked is not None and looked.answered is not None:
+                generation = looked.answered.generation
+                self.account.told()
+                buffer.put(index, CommitEvent(text=generation.text, logprobs=generation.logprobs))
+                return settle(looked.answered)
+            self.stopwatch.hand_over()
             watched = self.account.watched(index, admitted.opening, first)
             async with aclosing(self.backend.stream(watched)) as events:
                 async for event in events:
@@ -175,7 +191,20 @@ class Serving:
             assert done is not None, "a stream ends with its generation"
             # What has been said goes out before it is judged.
             await asyncio.sleep(0)
-            return await settle(Begun(first=done))
+            answered = settle(await self._concluded(index, admitted, Begun(first=done)))
+            return self.control.keep(admitted, looked, answered, self.request_id)
+
+    async def _look(self, index: int, admitted: Admitted) -> Looked | None:
+        """Ask the cache for a choice."""
+        self.stopwatch.come_back()
+        looked = await self.control.look(admitted)
+        if looked is not None:
+            self.matches[index] = looked.found.match
+        return looked
+
+    async def _concluded(self, index: int, admitted: Admitted, begun: Begun) -> Answered:
+        first, generate = self._completed(begun.first), partial(self._generated, index)
+        return await self.control.conclude(admitted, replace(begun, first=first), generate)
 
     async def _generated(self, index: int, request: Request, reason: AttemptReason) -> Generation:
         self.stopwatch.hand_over()
@@ -186,13 +215,11 @@ class Serving:
 
     @contextmanager
     def _settling(self, index: int, admitted: Admitted) -> Iterator[_Settle]:
-        """Yield what makes an answer of a request's first attempt; a request that has none by then is abandoned."""
+        """Yield what takes a request's answer; a request that has none by then is abandoned."""
         settled = False
 
-        async def settle(begun: Begun) -> Answered:
+        def settle(answered: Answered) -> Answered:
             nonlocal settled
-            first, generate = self._completed(begun.first), partial(self._generated, index)
-            answered = await self.control.conclude(admitted, replace(begun, first=first), generate)
             settled = True
             self.account.decided(index, answered)
             self.control.settle(admitted, answered, self.request_id)

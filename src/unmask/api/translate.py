@@ -78,7 +78,7 @@ def to_call(body: ChatBody | CompletionBody, model: ModelInfo, draw_seed: Callab
         answer_format=_answer_format(body.response_format),
         verifying=verifying(options.verify or (), asked.chats),
         include_usage=body.stream_options is not None and body.stream_options.include_usage is True,
-        asked=_asked(options, steps, delivery, body.service_tier),
+        asked=replace(_asked(options, steps, delivery, body.service_tier), is_repeatable=_is_repeatable(body)),
         user=_bookable(body.user or ""),
         tags=tuple(_bookable(f"{name}={value}") for name, value in (body.metadata or {}).items()),
         service_tier=_tier(body.service_tier),
@@ -261,6 +261,11 @@ def _schema(definition: dict[str, object]) -> JsonSchema:
 
 def _tier(asked: ServiceTier | None) -> str | None:
     return ServiceTier.DEFAULT if asked is ServiceTier.AUTO else asked
+
+
+def _is_repeatable(body: GeneratingBody) -> bool:
+    """Tell whether the same body means the same answer: nothing is drawn, or from the client's own seed."""
+    return not body.temperature or body.seed is not None
 
 
 def _sampling(body: GeneratingBody, draw_seed: Callable[[], int]) -> Sampling:

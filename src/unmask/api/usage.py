@@ -7,6 +7,7 @@ from unmask.api.common import common
 from unmask.api.finished import FinishedChoice
 from unmask.api.routed import routes_of
 from unmask.backend import Usage
+from unmask.cache.cache import Found
 from unmask.control.answered import Answered
 from unmask.control.budget import Assignment
 from unmask.control.sources import Estimate
@@ -46,6 +47,7 @@ def usage(call: Call, choices: Sequence[FinishedChoice]) -> dict[str, object]:
             **_shared(call),
             "bucket": common(_bucket(call, choices)),
             **routes_of(call.admitted, [choice.answered for choice in choices]),
+            "cache": _cache([choice.answered.found for choice in choices]),
         },
     }
 
@@ -66,6 +68,7 @@ def choice_diffusion(choice: FinishedChoice, given: Assignment) -> dict[str, obj
         "difficulty": _difficulty(given.estimate),
         "budget_source": given.source,
         "control": given.is_control,
+        "cache": _cache([choice.answered.found]),
     }
 
 
@@ -106,6 +109,19 @@ def _shared(call: Call) -> dict[str, object]:
         "difficulty": _difficulty(common(one.estimate for one in given)),
         "budget_source": common(one.source for one in given),
         "control": any(one.is_control for one in given),
+    }
+
+
+def _cache(found: Sequence[Found | None]) -> dict[str, object] | None:
+    """Write what the cache had: of several choices the oldest answer and the least alike; nothing where not asked."""
+    asked = [one for one in found if one is not None]
+    if len(asked) < len(found):
+        return None
+    return {
+        "hit": common(one.match for one in asked) or MIXED,
+        "entry": common(None if one.entry is None else one.entry.id for one in asked),
+        "age_s": max((round(one.age_s, 3) for one in asked if one.age_s is not None), default=None),
+        "similarity": min((round(one.similarity, 4) for one in asked if one.similarity is not None), default=None),
     }
 
 

@@ -14,6 +14,7 @@ from unmask.api.application import create_app, system_chance
 from unmask.api.running import Running
 from unmask.app.banner import print_banner
 from unmask.app.books import ledger_in, opened_engine, prices_of
+from unmask.app.cache import audit_folder, cache_parts
 from unmask.app.control import control_parts, record_folder, refiner_in
 from unmask.app.files import make_room
 from unmask.app.keys import authenticator_in
@@ -114,7 +115,10 @@ async def _serve(
         ledger = ledger_in(engine, settings)
     savings = KnownSavings(figures=known_figures(state_folder(os.environ)), enabled=enabled_savings(settings))
     refiner = refiner_in(settings, os.environ, tokenizer.chat_length, chance.draw_seed)
-    parts = replace(parts, ledger=ledger, routes=routes, savings=savings, refiner=refiner)
+    cache = cache_parts(
+        settings, audit_folder(os.environ), chance.clock, new_id=chance.new_id, draw_seed=chance.draw_seed
+    )
+    parts = replace(parts, ledger=ledger, routes=routes, savings=savings, refiner=refiner, cache=cache)
     app = create_app(backend, settings, running, chance, parts=parts, keys=keys, tracing=tracing)
     server = DrainingServer(
         app,
@@ -135,6 +139,8 @@ async def _serve(
             parts.book.close()
         if refiner is not None:
             refiner.pairs.close()
+        if cache is not None:
+            cache.close()
         if ledger is not None:
             await _close(ledger, console)
 

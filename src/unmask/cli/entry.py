@@ -26,6 +26,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType({
     "controls": ("unmask.cli.controls", "run_controls"),
     "ledger": ("unmask.cli.ledger", "run_ledger"),
     "savings": ("unmask.cli.savings", "run_savings"),
+    "cache": ("unmask.cli.cache", "run_cache"),
     "train": ("unmask.cli.workshop", "run_train"),
     "curve": ("unmask.cli.curve", "run_curve"),
     "tune": ("unmask.cli.tune", "run_tune"),

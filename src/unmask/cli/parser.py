@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from unmask.cli.arguments import Parser, add_command, add_json, budgets, number, whole
+from unmask.cli.cache_parser import add_cache_actions
 from unmask.cli.exits import EXPLAINED
 from unmask.cli.gate_parser import add_gate_actions
 from unmask.cli.keys_parser import add_key_commands, add_tenant_commands
@@ -54,6 +55,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_controls(commands)
     _add_ledger(commands)
     _add_savings(commands)
+    add_cache_actions(add_command(commands, "cache", "See how far answers from the cache can be trusted."))
     _add_train(commands)
     _add_bench(commands)
     _add_curve(commands)

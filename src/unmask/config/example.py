@@ -4,10 +4,11 @@ import json
 import textwrap
 
 from unmask.config.keys import Key, settings_keys
-from unmask.config.rules import Folder, Group, Url
+from unmask.config.rules import Folder, Group, ModelAt, Url
 
 WIDTH = 100
 EXAMPLE_URL = "http://127.0.0.1:4318"
+EXAMPLE_MODEL = "bge-m3@http://127.0.0.1:8001/v1"
 
 
 def example_file() -> str:
@@ -35,6 +36,8 @@ def _toml(key: Key) -> str:
                 return json.dumps(key.name.removesuffix("_dir"))
             case Url():
                 return json.dumps(EXAMPLE_URL)
+            case ModelAt():
+                return json.dumps(EXAMPLE_MODEL)
             case _:
                 return "1"
     return json.dumps(list(key.default) if isinstance(key.default, tuple) else key.default)

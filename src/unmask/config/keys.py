@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import cast, get_type_hints
 
-from unmask.config.rules import Address, Folder, Group, Names, OneOf, Range, Setting, Url
+from unmask.config.rules import Address, Folder, Group, ModelAt, Names, OneOf, Range, Setting, Url
 from unmask.config.settings import Settings
 
 PREFIX = "UNMASK_"
@@ -57,7 +57,7 @@ class Key:
                 return f"{', '.join(most)} or {last}"
             case Address():
                 return "127.0.0.1, ::1 or localhost; with keys any address of this machine"
-            case Folder(noun=noun):
+            case Folder(noun=noun) | ModelAt(noun=noun):
                 return noun
             case Url():
                 return "an address such as http://127.0.0.1:4318"

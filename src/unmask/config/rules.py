@@ -16,6 +16,7 @@ class Group(StrEnum):
     POLICY = "policy"
     SAVINGS = "savings"
     LEDGER = "ledger"
+    CACHE = "cache"
     TRACING = "tracing"
     CONNECTIONS = "connections"
 
@@ -82,11 +83,25 @@ class Url:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelAt:
+    """A model and the base of the HTTP address of its server, as ``MODEL@URL``; nothing stands for none."""
+
+    noun: str = "MODEL@URL such as bge-m3@http://127.0.0.1:8001/v1"
+
+    def allow(self, text: str | None) -> bool:
+        """Tell whether ``text`` names both."""
+        if text is None:
+            return True
+        model, _, url = text.partition("@")
+        return re.fullmatch(r"[^\s@]+", model) is not None and Url().allow(url)
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
     """Stands beside a setting's type: its group, its rule, what it does, and what its being empty means."""
 
     group: Group
-    rule: Range | Names | OneOf | Address | Folder | Url
+    rule: Range | Names | OneOf | Address | Folder | Url | ModelAt
     meaning: str
     empty: str = ""
 

@@ -15,7 +15,7 @@ from pydantic_settings import (
 )
 
 from unmask.config.keys import Key, Value, settings_keys
-from unmask.config.rules import Address, Folder, Names, OneOf, Range, Url
+from unmask.config.rules import Address, Folder, ModelAt, Names, OneOf, Range, Url
 
 
 class _Given(BaseSettings):
@@ -93,7 +93,7 @@ def _annotation(key: Key) -> object:
         case OneOf():
             # Texts are no members of an enum, which a strict schema would mind.
             return Annotated[kind, Field(strict=False)]
-        case Names() | Address() | Folder() | Url() as rule:
+        case Names() | Address() | Folder() | Url() | ModelAt() as rule:
 
             def check(value: Any) -> Any:  # noqa: ANN401 - of the rule's own type, which pydantic has seen to
                 if not rule.allow(value):

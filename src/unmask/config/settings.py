@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from unmask.config.durability import Durability
-from unmask.config.rules import Address, Folder, Group, Names, OneOf, Range, Setting, Url
+from unmask.config.rules import Address, Folder, Group, ModelAt, Names, OneOf, Range, Setting, Url
 from unmask.service import Batching
 from unmask.types import Precision
 
@@ -24,6 +24,14 @@ class Switch(StrEnum):
 
     OFF = "off"
     ON = "on"
+
+
+class CacheMode(StrEnum):
+    """Which requests may be answered as one before: none, the very same, or also those that ask the same."""
+
+    OFF = "off"
+    EXACT = "exact"
+    SEMANTIC = "semantic"
 
 
 class PromotionGate(StrEnum):
@@ -277,6 +285,54 @@ class Settings:
         str | None,
         Setting(Group.LEDGER, Folder(), "File of the price book.", empty="nothing costs anything"),
     ] = None
+
+    cache: Annotated[
+        CacheMode,
+        Setting(
+            Group.CACHE,
+            OneOf(CacheMode),
+            "Whether an answer may be given again: to the very same request, or also to one that asks the same in "
+            "other words. Never across tenants.",
+        ),
+    ] = CacheMode.OFF
+    cache_entries: Annotated[
+        int,
+        Setting(Group.CACHE, Range(1, 10_000_000), "Most answers kept; beyond it the one unused longest goes."),
+    ] = 10_000
+    cache_bytes: Annotated[
+        int,
+        Setting(Group.CACHE, Range(65_536, 1 << 40), "Most bytes that kept answers take, by a rough count."),
+    ] = 64 << 20
+    cache_ttl_s: Annotated[
+        float, Setting(Group.CACHE, Range(1, 31_536_000), "Seconds after which an answer is not given again.")
+    ] = 3_600.0
+    cache_audit_share: Annotated[
+        float,
+        Setting(
+            Group.CACHE,
+            Range(0, 1),
+            "Share of hits that are generated again and compared; the new text is answered. Without any, nobody "
+            "knows how many hits are false.",
+        ),
+    ] = 0.02
+    cache_embeddings: Annotated[
+        str | None,
+        Setting(
+            Group.CACHE,
+            ModelAt(),
+            "Server with /v1/embeddings whose vectors compare questions.",
+            empty="word vectors and n-grams, without any server",
+        ),
+    ] = None
+    cache_similarity: Annotated[
+        float,
+        Setting(
+            Group.CACHE,
+            Range(0, 1),
+            "Least cosine of questions that may ask the same; 0 takes the calibrated one. For a server's vectors "
+            "`unmask cache calibrate` finds it, and it has to be set.",
+        ),
+    ] = 0.0
 
     otlp_endpoint: Annotated[
         str | None,

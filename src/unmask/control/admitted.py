@@ -3,7 +3,9 @@
 from dataclasses import dataclass, replace
 
 from unmask.backend import Lever, ModelInfo, Request
+from unmask.cache.entry import Question
 from unmask.control.answered import Answered
+from unmask.control.asked import CacheUse
 from unmask.control.budget import Assignment
 from unmask.control.check import AnswerCheck
 from unmask.control.expansion import Expansion
@@ -27,6 +29,8 @@ class Admitted:
         max_total_steps: most steps of all generations for it together; ``None`` where each has its own cap.
         decision: why this model answers, where the request asked for a route.
         escalation: the request as the route's larger model is to have it where this one fails.
+        question: what its answer is kept under and looked up by; ``None`` where it may not be.
+        cache_use: what its client allows the cache.
     """
 
     request: Request
@@ -70,6 +74,9 @@ class Admitted:
     def tokens_saved(self) -> int:
         """Prompt tokens that refinement has spared its answer."""
         return 0 if self.refined is None or self.refined.is_control else self.refined.tokens_saved
+
+    question: Question | None = None
+    cache_use: CacheUse = CacheUse()
 
     @property
     def opening(self) -> Request:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from unmask.backend import Generation, Usage
+from unmask.cache.cache import Found
 from unmask.control.attempt import Attempt, AttemptReason, best_of, steps_of
 from unmask.control.verdict import Verdict
 from unmask.types import ExitReason, Outcome
@@ -29,6 +30,7 @@ class Answered:
         attempts: all of them, in the order they were begun; what a ledger books.
         cap: the limit that kept it from becoming better, if one did.
         model: whose answer it is; empty where nobody answers.
+        found: what the cache had for it, where it was asked.
     """
 
     generation: Generation
@@ -36,6 +38,7 @@ class Answered:
     attempts: tuple[Attempt, ...]
     cap: Cap | None = None
     model: str = ""
+    found: Found | None = None
 
     @property
     def first(self) -> Generation:

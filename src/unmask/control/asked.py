@@ -15,6 +15,21 @@ SERVICE_TIER = "service_tier"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CacheUse:
+    """What a client allows the cache, in the words of ``Cache-Control`` (RFC 9111, section 5.2.1).
+
+    Attributes:
+        may_read: whether its answer may be one that was given before (not with ``no-cache``).
+        may_store: whether its answer may be kept (not with ``no-store``).
+        max_age_s: how old an answer may be (``max-age``).
+    """
+
+    may_read: bool = True
+    may_store: bool = True
+    max_age_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """What was said in so many words; a default that was filled in for the client is not.
 
@@ -30,6 +45,8 @@ class Asked:
             finished does not, and what it has been sent cannot be taken back, so it gets no further attempts.
         service_tier: tier of the OpenAI API, which stands for a service class.
         search: how steps beyond one answer's are spent; ``None``: there are none.
+        is_repeatable: whether the same request would be answered alike: nothing is drawn, or the seed is the client's.
+        cache: what it allows the cache.
         default_task: task type of the caller's requests that name none.
         allowed_classes: service classes that the caller may use, in the order that they were allowed in; ``None`` for
             all of them.
@@ -46,5 +63,7 @@ class Asked:
     may_wait: bool = True
     service_tier: str | None = None
     search: SearchPlan | None = None
+    is_repeatable: bool = True
+    cache: CacheUse = CacheUse()
     default_task: str | None = None
     allowed_classes: tuple[str, ...] | None = None

@@ -16,7 +16,8 @@ class AttemptReason(StrEnum):
     ``first``: every request has one. ``reopen``: a further attempt that keeps what was not at fault. ``again``: a
     further attempt from masks. ``escalate``: a further attempt by the larger model of a route. ``consistency``: a
     sample that the answer is compared with. ``search``: what a search has run beside the answer that it takes.
-    ``refined``: the request with its prompt refined, to compare with.
+    ``refined``: the request with its prompt refined, to compare with. ``cache``: none was made, an earlier answer is
+    given again.
     """
 
     FIRST = "first"
@@ -26,6 +27,7 @@ class AttemptReason(StrEnum):
     CONSISTENCY = "consistency"
     SEARCH = "search"
     REFINED = "refined"
+    CACHE = "cache"
 
     @property
     def is_further(self) -> bool:
@@ -38,7 +40,7 @@ class AttemptReason(StrEnum):
         return self in {AttemptReason.CONSISTENCY, AttemptReason.SEARCH, AttemptReason.REFINED}
 
 
-LATER = tuple(reason for reason in AttemptReason if reason is not AttemptReason.FIRST)
+LATER = tuple(reason for reason in AttemptReason if reason not in {AttemptReason.FIRST, AttemptReason.CACHE})
 """Why there are generations beyond a request's first."""
 
 

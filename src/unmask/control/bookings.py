@@ -26,6 +26,7 @@ _PURPOSES = {
     AttemptReason.CONSISTENCY: Purpose.VERIFICATION,
     AttemptReason.SEARCH: Purpose.SEARCH,
     AttemptReason.REFINED: Purpose.VERIFICATION,
+    AttemptReason.CACHE: Purpose.CACHE,
 }
 
 

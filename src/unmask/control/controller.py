@@ -11,6 +11,7 @@ from unmask.control.answered import Answered, followed
 from unmask.control.asked import TASK, Asked
 from unmask.control.book import Kept
 from unmask.control.budget import assign
+from unmask.control.cached import CachedAnswers, Looked, question_of
 from unmask.control.check import HeldTo, make_check
 from unmask.control.controls import draw_control
 from unmask.control.ended import Ended
@@ -49,6 +50,7 @@ class Controller:
         new_id: names records.
         tiers: service classes by the tier of the OpenAI API that means them.
         clock: of deadlines; by default the machine's.
+        cached: looks for answers before they are generated; without it none is kept.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Controller:
         new_id: Callable[[], str],
         tiers: Mapping[str, str] | None = None,
         clock: Clock | None = None,
+        cached: CachedAnswers | None = None,
     ) -> None:
         self._parts = parts
         self._instruments = instruments
@@ -67,6 +70,7 @@ class Controller:
         self._new_id = new_id
         self._tiers = tiers or {}
         self._clock = clock or SystemClock()
+        self._cached = cached
         self._tasks = all_tasks()
         self._criteria = load_criteria()
         self._savings = ServingSavings(parts, instruments)
@@ -108,7 +112,11 @@ class Controller:
             else self._routed(route, request, asked, held_to)
         )
         self._assigned(admitted)
-        return admitted
+        question = None
+        if self._cached is not None and not admitted.assignment.is_control:
+            # A control run is there to be run.
+            question = question_of(request, asked, model, self.policy_of(model), held_to=held_to)
+        return replace(admitted, question=question, cache_use=asked.cache)
 
     def _routed(self, route: Route, request: Request, asked: Asked, held_to: HeldTo) -> Admitted:
         """Admit a request to the model of a route that it goes to first, and beside it to the larger one."""
@@ -201,6 +209,20 @@ class Controller:
         default = None if active is None else next(iter(usable_classes(active, asked.allowed_classes)), None)
         return served_tier(asked.service_tier, served.name if served else None, default, self._tiers)
 
+    async def look(self, admitted: Admitted) -> Looked | None:
+        """Look for an answer that was given before; nothing where the request may have none of these."""
+        looked = None if self._cached is None else await self._cached.look(admitted)
+        if looked is not None and looked.answered is not None:
+            self._instruments.answered(admitted.model.name, 0)
+        return looked
+
+    def keep(self, admitted: Admitted, looked: Looked | None, answered: Answered, request_id: str) -> Answered:
+        """Keep an answer that may be given again; return it with what the cache had for it."""
+        if self._cached is None or looked is None:
+            return answered
+        self._cached.keep(admitted, looked, answered, request_id)
+        return replace(answered, found=looked.found)
+
     async def begin(self, admitted: Admitted, generate: Generate) -> Begun:
         """Make the first attempt of a request, by its search if it has one. Of routes: `unmask.control.escalate`."""
         if admitted.escalation is None:
@@ -279,8 +301,9 @@ class Controller:
 
     def notes(self, models: Iterable[ModelInfo]) -> tuple[str, ...]:
         """Say what whoever runs the server should know of its policies, first of all where there is none."""
+        of_cache = () if self._cached is None else self._cached.notes()
         of_policies = (note for model in models for note in self._parts.policies.notes(model.name, model.digest))
-        return (*of_policies, *self._parts.routes.notes)
+        return (*of_policies, *self._parts.routes.notes, *of_cache)
 
     @property
     def routes(self) -> Routes:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from unmask.control.book import RecordBook
+from unmask.control.cached import CacheParts
 from unmask.control.refiner import Refiner
 from unmask.control.routing import Routes
 from unmask.control.sources import Classifier, EstimatorSource, NoEstimators, NoPolicies, PolicySource
@@ -25,6 +26,7 @@ class ControlParts:
         routes: names that two models serve.
         savings: what is known of savings, and which of them settings enable.
         refiner: refines prompts; without one they stay as they are.
+        cache: where answers are kept to be given again; without one none are.
         draw: uniform numbers from 0 up to but without 1, of which a control run is drawn.
     """
 
@@ -36,4 +38,5 @@ class ControlParts:
     routes: Routes = field(default_factory=Routes)
     savings: KnownSavings = field(default_factory=KnownSavings)
     refiner: Refiner | None = None
+    cache: CacheParts | None = None
     draw: Callable[[], float] = field(default_factory=lambda: Random(0).random)

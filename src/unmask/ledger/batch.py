@@ -20,7 +20,7 @@ from unmask.ledger.errors import (
     UnknownReservationError,
 )
 from unmask.ledger.known import KnownName, KnownRequest, known_names, known_requests
-from unmask.ledger.price import PriceBook, most_of
+from unmask.ledger.price import PriceBook, costs_of, most_of
 from unmask.ledger.price_file import parse_document
 from unmask.ledger.reservation import Reservation, Reserved
 from unmask.ledger.rows import Row, Stamp, attempt_row, cost_in, rejected_row, request_row, settled_row, unrun_row
@@ -176,13 +176,13 @@ class Batch:
             row = unrun_row(known.id, Ending.REJECTED, settlement.reason, self._stamp.time_us)
             self._end(known, row, NOTHING, "rejected")
             return Settled(id=known.id, cost=0)
-        book = self._book_of(known.price)
+        book, took = self._book_of(known.price), settlement.attempts
         price = book.price(known.model, known.service_class)
+        prices = [book.price_of_attempt(attempt.model, known.model, known.service_class) for attempt in took]
+        costs = costs_of(prices, took, known.cost or 0)
         attempts = [
-            attempt_row(
-                known.id, number, attempt, book.price_of_attempt(attempt.model, known.model, known.service_class)
-            )
-            for number, attempt in enumerate(settlement.attempts, 1)
+            attempt_row(known.id, number, attempt, of_attempt, cost)
+            for number, (attempt, of_attempt, cost) in enumerate(zip(took, prices, costs, strict=True), 1)
         ]
         row = settled_row(settlement, attempts, price, self._stamp.time_us)
         steps = sum(attempt.steps for attempt in settlement.attempts)

@@ -32,6 +32,7 @@ class PriceDocument(_Strict):
     service_class: _Name = ANY
     token_step: _Money
     prefill_token: _Money
+    cache_hit: _Money = 0
 
 
 class BookDocument(_Strict):
@@ -66,6 +67,10 @@ def read_prices(path: Path | None) -> PriceBook:
 def document_text(book: PriceBook) -> str:
     """Write a book in one way only, as it is kept in the ledger."""
     document = TypeAdapter(PriceBook).dump_python(book, mode="json")
+    for price in document["prices"]:
+        # As it was written before there was one: a version has one document for ever.
+        if not price["cache_hit"]:
+            del price["cache_hit"]
     document["prices"] = sorted(document["prices"], key=lambda price: (price["model"], price["service_class"]))
     return orjson.dumps(document, option=orjson.OPT_SORT_KEYS).decode()
 

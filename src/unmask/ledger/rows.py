@@ -71,9 +71,8 @@ def rejected_row(request: str, rejection: Rejection, stamp: Stamp) -> Row:
     }
 
 
-def attempt_row(request: str, number: int, attempt: Attempt, price: Price | None) -> Row:
+def attempt_row(request: str, number: int, attempt: Attempt, price: Price | None, cost: int | None) -> Row:
     """Return the row of an attempt; without a price it has no cost."""
-    cost = None if price is None else cost_of(price, attempt.token_steps, attempt.prefill_tokens)
     control = None if price is None else cost_of(price, attempt.token_steps_control, 0)
     return {
         "request": request,

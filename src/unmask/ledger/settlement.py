@@ -13,6 +13,7 @@ class Purpose(StrEnum):
     RE_EXPANSION = "re_expansion"
     SEARCH = "search"
     VERIFICATION = "verification"
+    CACHE = "cache"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +23,7 @@ class Attempt:
     Attributes:
         model: which model ran it, whose price it has; empty for the one of its reservation.
         purpose: the first one answers; others are further attempts after a failed verification, candidates, or
-            samples that an answer is verified against.
+            samples that an answer is verified against. ``cache``: an earlier answer is given again, without a step.
         bucket: budget tier, where it had one.
         steps_allocated: denoise steps that it was given.
         steps: denoise steps that it took, those of ``steps_control`` included.

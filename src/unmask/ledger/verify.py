@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from sqlalchemy import Connection, Row, Select, select
 
 from unmask.ledger.charges import Used, kept, read_charges
 from unmask.ledger.owner import PLATFORM
-from unmask.ledger.price import PriceBook, cost_of, most_of
+from unmask.ledger.price import PriceBook, Taken, costs_of, most_of
 from unmask.ledger.price_file import parse_document
 from unmask.ledger.settlement import Ending, Purpose
 from unmask.ledger.tables import ATTEMPTS, COUNTERS, ENDS, EVENTS, HEAD, NAMES, OPEN, PRICES, PROCESSES, REQUESTS
@@ -177,7 +177,8 @@ class _Verification:
             most = None if price is None else most_of(price, row.token_steps, row.prefill_tokens)
             if row.cost != most:
                 self._fault(f"request {row.id} had {row.cost} reserved, its prices say {most}")
-            costs = [_cost(book, row, one) for one in took]
+            prices = [book.price_of_attempt(one.model, row.model, row.service_class) for one in took]
+            costs = costs_of(prices, cast("list[Taken]", took), most or 0)
             if [attempt.cost for attempt in took] != costs:
                 self._fault(f"request {row.id}: an attempt's cost is not what its prices say")
             expected = None if price is None else sum(cost or 0 for cost in costs)
@@ -246,11 +247,6 @@ class _Groups:
     def _advance(self) -> tuple[str, list[Found]] | None:
         group = next(self._groups, None)
         return None if group is None else (group[0], list(group[1]))
-
-
-def _cost(book: PriceBook, row: Found, attempt: Found) -> int | None:
-    price = book.price_of_attempt(attempt.model, row.model, row.service_class)
-    return None if price is None else cost_of(price, attempt.token_steps, attempt.prefill_tokens)
 
 
 def _used(row: Found) -> Used:

@@ -1,0 +1,246 @@
+"""Answers from the cache: which requests may have one, what is kept, and what is generated again to compare."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+import orjson
+
+from unmask.backend import Generation, ModelInfo, Request, Timing, Usage
+from unmask.cache.cache import AnswerCache, Found, Match
+from unmask.cache.entry import Entry, Question, Scope
+from unmask.clock import Clock
+from unmask.control.admitted import Admitted
+from unmask.control.answered import Answered
+from unmask.control.asked import Asked, CacheUse
+from unmask.control.attempt import Attempt, AttemptReason
+from unmask.control.cache_audits import AuditBook, AuditResult, CacheAudit
+from unmask.control.check import HeldTo
+from unmask.control.sources import ActivePolicy
+from unmask.control.verdict import Verdict
+from unmask.metrics.cache import CacheInstruments
+from unmask.tasks.formats import JsonSchema
+from unmask.tasks.patterns import Pattern
+from unmask.types import FinishReason, Verification
+
+VERIFIER = "verifier"
+"""What keeps an answer out that the request's verifiers fail."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """What the cache had for a request.
+
+    Attributes:
+        answered: the answer, if it is given from the cache.
+        checked: what was found and is generated again all the same, to compare.
+    """
+
+    found: Found
+    answered: Answered | None = None
+    checked: Found | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheParts:
+    """What answers from a cache are given by.
+
+    Attributes:
+        cache: holds them.
+        audit_share: of hits that are generated again, from 0 to 1.
+        draw: uniform numbers from 0 up to but without 1, of which these are drawn.
+        book: where comparisons are written down.
+    """
+
+    cache: AnswerCache
+    audit_share: float
+    draw: Callable[[], float]
+    book: AuditBook
+
+    def close(self) -> None:
+        """Write what waits, and let go of threads and connections."""
+        self.cache.close()
+        self.book.close()
+
+
+class CachedAnswers:
+    """Looks for answers before they are generated, and keeps those that may be given again.
+
+    Args:
+        parts: what it goes by.
+        instruments: told of what is found.
+        clock: of generations' times.
+        now: seconds since 1970, for records.
+    """
+
+    def __init__(
+        self, parts: CacheParts, instruments: CacheInstruments, clock: Clock, now: Callable[[], float]
+    ) -> None:
+        self._parts = parts
+        self._cache = parts.cache
+        self._instruments = instruments
+        self._clock = clock
+        self._now = now
+
+    async def look(self, admitted: Admitted) -> Looked | None:
+        """Look for the answer to a request; nothing where it may have none from the cache.
+
+        An answer that its verifiers fail, as they are asked now, is none.
+        """
+        question, use = admitted.question, admitted.cache_use
+        if question is None:
+            return None
+        if not use.may_read:
+            return Looked(found=Found(match=Match.MISS))
+        found = await self._cache.find(question, max_age_s=use.max_age_s)
+        answered = None if found.entry is None else self._answer(admitted, found, found.entry)
+        if found.entry is not None and answered is None:
+            found = Found(match=Match.MISS, meaning=found.meaning)
+            self._instruments.kept_out(VERIFIER)
+        elif found.kept_out is not None:
+            self._instruments.kept_out(found.kept_out)
+        model = admitted.model.name
+        if answered is not None and self._parts.draw() < self._parts.audit_share:
+            self._instruments.looked_up(model, Match.MISS)
+            return Looked(found=Found(match=Match.MISS, meaning=found.meaning), checked=found)
+        self._instruments.looked_up(model, found.match)
+        if answered is not None and found.entry is not None:
+            self._cache.store.used(found.entry)
+        return Looked(found=found, answered=answered)
+
+    def notes(self) -> tuple[str, ...]:
+        """Say what whoever runs the server should know."""
+        if self._cache.is_embedder_up:
+            return ()
+        return ("the cache's embedder does not answer: answers are found by the very same words only",)
+
+    def keep(self, admitted: Admitted, looked: Looked, answered: Answered, request_id: str) -> None:
+        """Keep an answer that may be given again, and compare it with what the cache would have answered."""
+        if looked.checked is not None and looked.checked.entry is not None:
+            self._compare(admitted, looked.checked, looked.checked.entry, answered, request_id)
+        question = admitted.question
+        if question is not None and admitted.cache_use.may_store and _may_be_kept(admitted, answered):
+            self._cache.put(question, _kept(answered.generation), answered.verdict.verification, looked.found.meaning)
+
+    def _answer(self, admitted: Admitted, found: Found, entry: Entry) -> Answered | None:
+        verdict = Verdict(passed=int(entry.verification is Verification.PASS))
+        if admitted.check is not None:
+            verdict = admitted.check.verdict(entry.generation.text)
+        if verdict.failures:
+            return None
+        now = self._clock.now()
+        timing = Timing(arrived=now, started=now, finished=now)
+        generation = replace(entry.generation, usage=_unused(entry.generation.usage), timing=timing)
+        attempt = Attempt(reason=AttemptReason.CACHE, generation=generation, budget=None, verdict=verdict)
+        return Answered(generation=generation, verdict=verdict, attempts=(attempt,), found=found)
+
+    def _compare(self, admitted: Admitted, found: Found, entry: Entry, answered: Answered, request_id: str) -> None:
+        fresh, old = answered.generation.text, entry.generation.text
+        result = _result(admitted, old, fresh)
+        self._instruments.compared(found.match, result)
+        if result is AuditResult.FALSE:
+            # Whatever it was, it is not to be given again; the new answer takes its place under its own question.
+            self._cache.store.forget((entry.id,))
+        assert admitted.question is not None, "what was looked up has a question"
+        assert found.similarity is not None, "what was found is alike"
+        assert found.age_s is not None, "what was found has an age"
+        self._parts.book.keep(
+            CacheAudit(
+                time=self._now(),
+                request_id=request_id,
+                entry=entry.id,
+                model=admitted.model.name,
+                tenant=admitted.request.tenant,
+                match=found.match,
+                similarity=found.similarity,
+                age_s=found.age_s,
+                result=result,
+                asked=admitted.question.text,
+                kept_question=entry.question.text,
+                answer=fresh,
+                kept_answer=old,
+            )
+        )
+
+
+def question_of(
+    request: Request,
+    asked: Asked,
+    model: ModelInfo,
+    active: ActivePolicy | None,
+    *,
+    held_to: HeldTo,
+) -> Question | None:
+    """Return a request as the cache sees it; nothing where its answers are of no use to another one.
+
+    These are answers that are drawn anew each time, and streams of drafts, which a finished answer has none of. All
+    that a request says counts, so that whatever it may say some day is told apart too.
+
+    Args:
+        request: in the client's words, before anything is assigned.
+        asked: what else the client says.
+        model: which model answers.
+        active: the policy in force.
+        held_to: what its answer is verified against, as the client asks.
+    """
+    if not asked.is_repeatable or request.snapshots:
+        return None
+    answer_format = held_to.answer_format
+    alike = (
+        replace(request, messages=request.messages[:-1], tenant=""),
+        replace(asked, cache=CacheUse()),
+        model,
+        "" if active is None else active.digest,
+        None if answer_format is None else (type(answer_format).__name__, answer_format),
+        [(type(verifier).__name__, verifier) for verifier in held_to.verifiers],
+        held_to.consistency,
+    )
+    digest = sha256(orjson.dumps(alike, default=_plain, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    return Question(scope=Scope(tenant=request.tenant, digest=digest), text=request.messages[-1].content)
+
+
+def _plain(value: object) -> object:
+    """Return the values of what is no dataclass."""
+    match value:
+        case JsonSchema(schema=schema):
+            return schema
+        case Pattern(pattern=pattern):
+            return pattern
+        case _:
+            raise TypeError(f"{type(value).__name__} says nothing that a scope could go by")
+
+
+def _may_be_kept(admitted: Admitted, answered: Answered) -> bool:
+    """Tell whether an answer is whole, not failed, and what its request would be given at any time."""
+    generation, given = answered.generation, admitted.assignment
+    is_whole = generation.finish_reason is FinishReason.STOP
+    # Under load a smaller budget may have been given; that is no reason to give its answer later.
+    is_usual = generation.bucket is None or generation.bucket is given.bucket
+    return is_whole and is_usual and answered.verdict.verification is not Verification.FAIL
+
+
+def _kept(generation: Generation) -> Generation:
+    return replace(generation, trace=(), exit=None)
+
+
+def _unused(usage: Usage) -> Usage:
+    """Return the usage of an answer that is given again: its tokens, and no step."""
+    return replace(
+        usage,
+        cached_tokens=0,
+        prefill_tokens=0,
+        commit_tokens=0,
+        steps_allocated=0,
+        steps_used=0,
+        canvases=0,
+        steps_known=True,
+    )
+
+
+def _result(admitted: Admitted, old: str, fresh: str) -> AuditResult:
+    if old.split() == fresh.split():
+        return AuditResult.SAME
+    check = admitted.check
+    if check is not None and check.verdict(fresh).passed and check.verdict(old).passed:
+        return AuditResult.ACCEPTED
+    return AuditResult.FALSE
