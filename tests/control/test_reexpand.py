@@ -28,7 +28,7 @@ from unmask.testing.attempts import Attempts, make_admitted, make_expansion, say
 from unmask.testing.builders import make_usage
 from unmask.types import Bucket, ExitReason, Mode, Outcome, Sampling, StepBudget, Verification
 
-FIRST, REOPEN, AGAIN, _, CONSISTENCY, SEARCH, *_ = AttemptReason
+FIRST, REOPEN, AGAIN, _, CONSISTENCY, SEARCH, *_others = AttemptReason
 FORM = Pattern("good")
 RANGE = Numeric(minimum=10)
 

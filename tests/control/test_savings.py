@@ -82,7 +82,7 @@ async def test_a_control_is_answered_both_ways_and_gives_the_unrefined_answer(tm
         return make_generation(ANSWER if reason is AttemptReason.FIRST else "Hmph. I live in Velka.")
 
     begun = await bench.control.begin(admitted, generate)
-    answered = await bench.control.conclude(admitted, begun.first, no_sample, beside=begun.beside)
+    answered = await bench.control.conclude(admitted, begun, no_sample)
     bench.control.settle(admitted, answered, "r1")
     refiner.pairs.close()
 

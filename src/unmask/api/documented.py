@@ -217,11 +217,6 @@ class DiffusionUsage(BaseModel):
     cache: CacheFound | None = Field(description="Null where the cache was not asked for every choice.")
 
 
-def _without_default(schema: JsonDict) -> None:
-    # FastAPI leaves a default of null out, and what is described in two places has to be described alike.
-    schema.pop("default")
-
-
 class AnswerUsage(BaseModel):
     """What the call cost, all choices together."""
 
