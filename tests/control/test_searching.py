@@ -12,7 +12,8 @@ from unmask.control.searching import begin
 from unmask.control.worst import most_steps, worst_of
 from unmask.errors import QueueFullError
 from unmask.ledger.settlement import Purpose
-from unmask.search.plan import SearchMethod, SearchPlan
+from unmask.search.plan import SearchPlan
+from unmask.service import SearchMethod
 from unmask.testing.attempts import Attempts, make_admitted, say
 from unmask.testing.builders import make_generation
 from unmask.testing.manual_clock import ManualClock

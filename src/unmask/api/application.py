@@ -35,7 +35,7 @@ from unmask.api.event_stream import StreamPace
 from unmask.api.examples import CHAT_EXAMPLES, COMPLETION_EXAMPLES
 from unmask.api.head import HeadAsGet
 from unmask.api.measured import Measured
-from unmask.api.meters import make_meters
+from unmask.api.meters import Meters, make_meters
 from unmask.api.openapi import errors, path_parameter, request_body, with_request_schemas
 from unmask.api.openapi_answers import answers, with_event_schemas, with_request_ids
 from unmask.api.openapi_keys import with_keys
@@ -54,6 +54,8 @@ from unmask.config import Settings
 from unmask.control.accounts import Accounts
 from unmask.control.controller import Controller
 from unmask.control.parts import ControlParts
+from unmask.control.pressure import Pressure
+from unmask.control.searching import SearchParts
 from unmask.errors import UnmaskError
 from unmask.metrics.control import PolicyCollector
 from unmask.metrics.measured import MeasuredBackend
@@ -121,9 +123,8 @@ def create_app(  # noqa: PLR0913 - each is a part that the composition root choo
     meters = make_meters(backend, running, registry or CollectorRegistry())
     served = backend if tracing is None else TracedBackend(backend, tracing)
     measured = MeasuredBackend(served, meters.generations, chance.clock)
-    tiers = dict(pair.split("=", maxsplit=1) for pair in settings.tiers)
     parts = parts or ControlParts()
-    control = Controller(parts, meters.control, now=chance.now, new_id=chance.new_id, tiers=tiers, clock=chance.clock)
+    control = _controller(backend, settings, chance, parts, meters)
     PolicyCollector(meters.registry, lambda: control.policy_names(backend.models()))
     app = _Application(
         backend.models(),
@@ -168,6 +169,21 @@ def create_app(  # noqa: PLR0913 - each is a part that the composition root choo
     if keys is not None:
         add_tenant(app, keys)
     return app
+
+
+def _controller(
+    backend: Backend, settings: Settings, chance: Chance, parts: ControlParts, meters: Meters
+) -> Controller:
+    return Controller(
+        parts,
+        meters.control,
+        now=chance.now,
+        new_id=chance.new_id,
+        tiers=dict(pair.split("=", maxsplit=1) for pair in settings.tiers),
+        searches=SearchParts(
+            clock=chance.clock, desk=parts.reward, pressure=Pressure(backend.load), instruments=meters.searches
+        ),
+    )
 
 
 def _add_generating(app: FastAPI, chat: GenerateEndpoint, text: GenerateEndpoint) -> None:

@@ -8,12 +8,24 @@ from unmask.api.running import Running
 from unmask.backend import Backend
 from unmask.control.attempt import LATER
 from unmask.control.budget import BudgetSource
+from unmask.control.search_choice import SearchSource
 from unmask.metrics.control import ControlInstruments
 from unmask.metrics.generations import GenerationInstruments
 from unmask.metrics.http import HttpInstruments
 from unmask.metrics.identity import register_identity
 from unmask.metrics.load import LoadCollector
 from unmask.metrics.refusals import RefusalInstruments
+from unmask.metrics.searches import SearchInstruments, SearchLabels
+from unmask.search.reward import RewardEnd
+from unmask.search.running import Limit
+from unmask.service import SearchMethod
+
+_SEARCH_LABELS = SearchLabels(
+    methods=tuple(method for method in SearchMethod if method is not SearchMethod.NONE),
+    sources=tuple(SearchSource),
+    limits=tuple(Limit),
+    rewards=tuple(RewardEnd),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +37,7 @@ class Meters:
     generations: GenerationInstruments
     control: ControlInstruments
     refusals: RefusalInstruments
+    searches: SearchInstruments
 
 
 def make_meters(backend: Backend, running: Running, registry: CollectorRegistry) -> Meters:
@@ -42,4 +55,11 @@ def make_meters(backend: Backend, running: Running, registry: CollectorRegistry)
     ProcessCollector(registry=registry)
     control = ControlInstruments(registry, [model.name for model in models], BudgetSource, LATER)
     refusals = RefusalInstruments(registry)
-    return Meters(registry=registry, http=http, generations=generations, control=control, refusals=refusals)
+    return Meters(
+        registry=registry,
+        http=http,
+        generations=generations,
+        control=control,
+        refusals=refusals,
+        searches=SearchInstruments(registry, [model.name for model in models], _SEARCH_LABELS),
+    )

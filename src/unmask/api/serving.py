@@ -142,7 +142,8 @@ class Serving:
 
     async def _whole(self, index: int, admitted: Admitted) -> Answered:
         with self._settling(index, admitted) as settle:
-            return await settle(await self.control.begin(admitted, partial(self._generated, index)))
+            generate = partial(self._generated, index)
+            return await settle(await self.control.begin(admitted, generate, arrived=self.account.arrived))
 
     async def _streamed(self, index: int, admitted: Admitted, buffer: EventBuffer) -> Answered:
         if self.call.delivery is Delivery.VERIFIED:
@@ -191,8 +192,8 @@ class Serving:
 
         async def settle(begun: Begun) -> Answered:
             nonlocal settled
-            first, generate = self._completed(begun.first), partial(self._generated, index)
-            answered = await self.control.conclude(admitted, first, generate, beside=begun.beside)
+            self._check_completed(begun.first)
+            answered = await self.control.conclude(admitted, begun, partial(self._generated, index))
             settled = True
             self.account.decided(index, answered)
             self.control.settle(admitted, answered, self.request_id)
@@ -204,9 +205,10 @@ class Serving:
             if not settled:
                 self.control.abandon(admitted)
 
-    def _completed(self, generation: Generation) -> Generation:
+    def _check_completed(self, generation: Generation) -> None:
+        """Raise what a first attempt without an answer is to its client."""
         if generation.outcome is Outcome.COMPLETED:
-            return generation
+            return
         if generation.outcome is Outcome.ABORTED:
             raise UnfinishedError(
                 "The server stopped this request before it was finished. Send it again.", Outcome.ABORTED

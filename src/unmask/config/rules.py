@@ -15,6 +15,7 @@ class Group(StrEnum):
     REQUESTS = "requests"
     POLICY = "policy"
     LEDGER = "ledger"
+    SEARCH = "search"
     TRACING = "tracing"
     CONNECTIONS = "connections"
 

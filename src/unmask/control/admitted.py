@@ -6,7 +6,7 @@ from unmask.backend import Lever, ModelInfo, Request
 from unmask.control.budget import Assignment
 from unmask.control.check import AnswerCheck
 from unmask.control.expansion import Expansion
-from unmask.search.plan import SearchPlan
+from unmask.control.search_choice import SearchChoice
 from unmask.tasks.consistency import SelfConsistency
 
 
@@ -29,7 +29,7 @@ class Admitted:
     check: AnswerCheck | None = None
     consistency: SelfConsistency | None = None
     expansion: Expansion | None = None
-    search: SearchPlan | None = None
+    search: SearchChoice | None = None
     max_total_steps: int | None = None
 
     @property

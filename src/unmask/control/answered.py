@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from unmask.backend import Generation, Usage
 from unmask.control.attempt import Attempt, AttemptReason, best_of, steps_of
+from unmask.control.searched import Searched
 from unmask.control.verdict import Verdict
 from unmask.types import ExitReason, Outcome
 
@@ -28,12 +29,14 @@ class Answered:
         verdict: what its verifiers say.
         attempts: all of them, in the order they were begun; what a ledger books.
         cap: the limit that kept it from becoming better, if one did.
+        searched: what became of the search for its first attempt, if there was one.
     """
 
     generation: Generation
     verdict: Verdict
     attempts: tuple[Attempt, ...]
     cap: Cap | None = None
+    searched: Searched | None = None
 
     @property
     def first(self) -> Generation:

@@ -1,15 +1,13 @@
 """Decides what each request is given before a backend has it, and keeps what is to be learnt once it has ended."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
 from unmask.backend import Generation, ModelInfo, Request
-from unmask.clock import Clock, SystemClock
 from unmask.control.admitted import Admitted
 from unmask.control.answered import Answered
 from unmask.control.asked import TASK, Asked
-from unmask.control.attempt import Attempt
 from unmask.control.book import Kept
 from unmask.control.budget import assign
 from unmask.control.check import make_check
@@ -20,13 +18,13 @@ from unmask.control.expansion import expansion_of, total_cap
 from unmask.control.parts import ControlParts
 from unmask.control.records import ControlRecord
 from unmask.control.reexpand import Generate, conclude
-from unmask.control.searching import Begun, begin
+from unmask.control.search_choice import choose_search
+from unmask.control.searching import Begun, SearchParts, begin
 from unmask.control.sources import FIXED_POLICY, ActivePolicy, Classified, Estimate
 from unmask.control.tiers import served_tier, settle_class, usable_classes
 from unmask.errors import InvalidRequestError
 from unmask.metrics.control import ControlEnd, ControlInstruments, ControlVerdict
 from unmask.policy.policy import DEFAULT_TASK, Policy
-from unmask.search.plan import check_plan
 from unmask.tasks.consistency import SelfConsistency
 from unmask.tasks.criteria import load_criteria
 from unmask.tasks.formats import AnswerFormat
@@ -44,7 +42,7 @@ class Controller:
         now: seconds since 1970, for records.
         new_id: names records.
         tiers: service classes by the tier of the OpenAI API that means them.
-        clock: of deadlines; by default the machine's.
+        searches: what searches share.
     """
 
     def __init__(
@@ -55,14 +53,14 @@ class Controller:
         now: Callable[[], float],
         new_id: Callable[[], str],
         tiers: Mapping[str, str] | None = None,
-        clock: Clock | None = None,
+        searches: SearchParts | None = None,
     ) -> None:
         self._parts = parts
         self._instruments = instruments
         self._now = now
         self._new_id = new_id
         self._tiers = tiers or {}
-        self._clock = clock or SystemClock()
+        self._searches = searches or SearchParts()
         self._tasks = all_tasks()
         self._criteria = load_criteria()
 
@@ -104,11 +102,7 @@ class Controller:
             given = draw_control(given, book.seen(given.policy, task), self._parts.draw())
         check = make_check(request.messages, self._tasks.get(task), answer_format, verifiers)
         total = total_cap(request, given.service_class)
-        search = None
-        if asked.search is not None and not given.is_control:
-            # A control run is of the request itself.
-            search = replace(asked.search, max_total_steps=total)
-            check_plan(search, model, has_verifier=check is not None)
+        search = choose_search(request, asked, given, model, total=total, has_verifier=check is not None)
         expansion = expansion_of(active, given.service_class, request, asked, model, self._criteria.get(task, ()))
         changed = replace(
             request,
@@ -140,15 +134,21 @@ class Controller:
         default = None if active is None else next(iter(usable_classes(active, asked.allowed_classes)), None)
         return served_tier(asked.service_tier, served.name if served else None, default, self._tiers)
 
-    async def begin(self, admitted: Admitted, generate: Generate) -> Begun:
-        """Make the first attempt of a request, by its search if it has one."""
-        return await begin(admitted, generate, self._clock)
+    async def begin(self, admitted: Admitted, generate: Generate, *, arrived: float | None = None) -> Begun:
+        """Make the first attempt of a request, by its search if it has one.
 
-    async def conclude(
-        self, admitted: Admitted, first: Generation, generate: Generate, *, beside: Sequence[Attempt] = ()
-    ) -> Answered:
+        Args:
+            admitted: the request.
+            generate: runs generations.
+            arrived: when the request did, on the clock of the searches; ``None``: now.
+        """
+        since = self._searches.clock.now() if arrived is None else arrived
+        return await begin(admitted, generate, self._searches, arrived=since)
+
+    async def conclude(self, admitted: Admitted, begun: Begun, generate: Generate) -> Answered:
         """Return the answer to a request whose first attempt has ended; see `unmask.control.reexpand`."""
-        found = await conclude(admitted, first, generate, beside=beside)
+        found = await conclude(admitted, begun.first, generate, beside=begun.beside)
+        found = replace(found, searched=begun.searched)
         self._instruments.answered(admitted.model.name, found.reexpansions)
         for attempt in found.attempts[1:]:
             self._instruments.attempted(admitted.model.name, attempt.reason, attempt.steps)

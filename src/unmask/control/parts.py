@@ -7,6 +7,7 @@ from random import Random
 from unmask.control.book import RecordBook
 from unmask.control.sources import Classifier, EstimatorSource, NoEstimators, NoPolicies, PolicySource
 from unmask.ledger.ledger import Ledger
+from unmask.search.reward import RewardDesk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +20,8 @@ class ControlParts:
         classifier: tells the task types of requests that name none.
         book: where records go; without one no controls are drawn, for nobody would learn from them.
         ledger: where requests are booked; without one nothing is, and no limit of a tenant or key holds.
+        reward: asks a reward endpoint which of a search's answers is best; without one they are told apart as far as
+            verifiers, votes and confidence do.
         draw: uniform numbers from 0 up to but without 1, of which a control run is drawn.
     """
 
@@ -27,4 +30,5 @@ class ControlParts:
     classifier: Classifier | None = None
     book: RecordBook | None = None
     ledger: Ledger | None = None
+    reward: RewardDesk | None = None
     draw: Callable[[], float] = field(default_factory=lambda: Random(0).random)

@@ -57,7 +57,7 @@ def most_steps(admitted: Admitted) -> int:
         of_one = canvases * (1 if request.mode is Mode.AUTOREGRESSIVE else steps)
         total += _generations(admitted) * of_one
         if not attempt and admitted.search is not None:
-            total += (admitted.search.width - 1) * of_one
+            total += (admitted.search.plan.width - 1) * of_one
     return total if admitted.max_total_steps is None else min(total, admitted.max_total_steps)
 
 
@@ -76,7 +76,7 @@ def _canvases(admitted: Admitted) -> int:
 
 def _searched(admitted: Admitted) -> int:
     """Return the most generations that a search runs beside the first attempt."""
-    return 0 if admitted.search is None else admitted.search.most_runs(_canvases(admitted)) - 1
+    return 0 if admitted.search is None else admitted.search.plan.most_runs(_canvases(admitted)) - 1
 
 
 def _generations(admitted: Admitted) -> int:

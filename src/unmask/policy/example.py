@@ -15,8 +15,10 @@ from unmask.policy.policy import (
     ExitPolicy,
     Policy,
     Preference,
+    SearchPolicy,
     TaskPolicy,
 )
+from unmask.service import SearchMethod
 from unmask.types import (
     Bucket,
     ExitCondition,
@@ -56,10 +58,8 @@ _MEANINGS = {field.path: f"{field.meaning} Allowed: {field.allowed}." for field 
 
 
 def _template(path: list[str]) -> str:
-    """Put the placeholder into a path for the name of an entry."""
-    if len(path) > 1 and path[0] in PLACEHOLDERS:
-        return ".".join([path[0], PLACEHOLDERS[path[0]], *path[2:]])
-    return ".".join(path)
+    """Put placeholders into a path for the names of entries."""
+    return ".".join(PLACEHOLDERS.get(above, part) for above, part in zip(["", *path], path, strict=False))
 
 
 def _example() -> Policy:
@@ -137,6 +137,7 @@ def _example() -> Policy:
                 weight=1.0,
                 min_share=0.1,
                 max_share=1.0,
+                searches=(SearchPolicy(task="latin", method=SearchMethod.CANDIDATES, width=4, from_bucket=Bucket.L),),
             ),
         ),
         default_class="interactive",

@@ -7,9 +7,10 @@ from unmask.search.breadth import breadth
 from unmask.search.candidates import candidates
 from unmask.search.depth import depth
 from unmask.search.found import Found
-from unmask.search.plan import SearchMethod, check_plan
+from unmask.search.plan import check_plan
 from unmask.search.rollover import rollover
 from unmask.search.running import Setting
+from unmask.service import SearchMethod
 
 
 async def search(setting: Setting) -> Found:
@@ -21,7 +22,7 @@ async def search(setting: Setting) -> Found:
     """
     plan = setting.plan
     check_plan(plan, setting.model, has_verifier=setting.check is not None)
-    if plan.width == 1 or plan.method is SearchMethod.NONE:
+    if plan.runs_once:
         return await candidates(replace(setting, plan=replace(plan, width=1)))
     match plan.method:
         case SearchMethod.CANDIDATES:
