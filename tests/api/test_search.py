@@ -100,11 +100,12 @@ async def test_what_cannot_be_searched_is_refused(diffusion: dict[str, Any], par
     assert backend.requests == []
 
 
-@pytest.mark.parametrize(("weights", "runs"), [([1, 3], 6), ([1, 9], 3), (None, 8)])
+@pytest.mark.parametrize(("weights", "runs"), [([1, 3], 6), ([1, 9], 4), (None, 8)])
 async def test_segment_weights_share_out_the_steps(weights: list[float] | None, runs: int) -> None:
-    """Of four canvases that have 128 steps together the first has 21, 11 or 32; no draw passes, and each takes 4.
+    """Of four canvases that have 128 steps together the first has 21, 16 or 32; no draw passes, and each takes 4.
 
-    The last has what is left; no canvas is drawn more than 8 times.
+    16 are those of a run, which no canvas is denied. The last draw has what is left, and none is drawn more than 8
+    times.
     """
     backend = FakeBackend()
     response = await chat(backend, **ROLLOVER, segment_weights=weights)
@@ -195,12 +196,11 @@ async def test_a_reward_endpoint_decides_or_is_done_without(
 
 
 async def test_a_reward_endpoint_that_hangs_is_given_up() -> None:
-    """Its connection is closed, and the answer is chosen without it."""
+    """The answer is chosen without it."""
 
     async def hang(exchange: Exchange) -> None:
         await exchange.gone.wait()
 
     async with FakeUpstream(hang).listening() as there:
         found, search, _ = await searched(rewarded(None, there.url), width=3)
-        assert (found, search["reward"]) == ("하나", "late")
-        await there.exchanges[0].gone.wait()
+    assert (found, search["reward"]) == ("하나", "late")

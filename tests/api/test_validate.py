@@ -402,6 +402,7 @@ def test_every_field_has_a_rule() -> None:
         *(f"diffusion.verify[].{name}" for verifier in VERIFIERS for name in verifier.model_fields),
         *(f"diffusion.verify[].{name}[]" for name in ("same_items", "required", "forbidden")),
         "diffusion.verify[]",
+        "diffusion.segment_weights[]",
         *(f"response_format.json_schema.{field.alias or name}" for name, field in NamedSchema.model_fields.items()),
         "response_format.type",
         "response_format.json_schema",
