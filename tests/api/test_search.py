@@ -23,7 +23,7 @@ from unmask.testing.manual_clock import ManualClock
 from unmask.testing.policies import FakePolicies, make_active
 from unmask.testing.waiting import until
 
-ROLLOVER = {"search": "rollover", "width": 2, "verify": [{"kind": "regex", "pattern": "x+"}]}
+ROLLOVER: dict[str, Any] = {"search": "rollover", "width": 2, "verify": [{"kind": "regex", "pattern": "x+"}]}
 CANDIDATES = ["하나", "둘", "셋"]
 
 

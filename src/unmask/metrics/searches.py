@@ -41,8 +41,8 @@ class SearchInstruments:
             ("model", "method", "source"),
             registry=registry,
         )
-        for found in product(models, labels.methods, labels.sources):
-            self._searches.labels(*found)
+        for searched in product(models, labels.methods, labels.sources):
+            self._searches.labels(*searched)
         self._limited = Counter(
             "unmask_searches_limited_total",
             "Searches that were kept from going on, by what kept them.",
@@ -55,17 +55,17 @@ class SearchInstruments:
             ("model", "limit"),
             registry=registry,
         )
-        for found in product(models, labels.limits):
-            self._limited.labels(*found)
-            self._dropped.labels(*found)
+        for limited in product(models, labels.limits):
+            self._limited.labels(*limited)
+            self._dropped.labels(*limited)
         self._rewards = Counter(
             "unmask_rewards_total",
             "Searches whose answers a reward endpoint was to choose among, by what came of it.",
             ("model", "result"),
             registry=registry,
         )
-        for found in product(models, labels.rewards):
-            self._rewards.labels(*found)
+        for rewarded in product(models, labels.rewards):
+            self._rewards.labels(*rewarded)
 
     def searched(self, model: str, method: str, source: str) -> None:
         """Count a search that has an answer."""

@@ -1,7 +1,7 @@
 """What has to hold between the fields of a policy; one rule a function, each with its message."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from unmask.errors import ConfigError, shown
 from unmask.policy.exit_rule import RuleFault, rule_faults
@@ -42,11 +42,16 @@ def _names_differ(policy: Policy) -> None:
         ("buckets", [entry.bucket for entry in policy.buckets]),
         ("tasks", [entry.task for entry in policy.tasks]),
         ("classes", [entry.name for entry in policy.classes]),
-        *((f"classes.{entry.name}.searches", [one.task for one in entry.searches]) for entry in policy.classes),
+        *_searched_tasks(policy),
     ):
         twice = _twice(names)
         if twice is not None:
             raise misfit(path, str(twice), "each name once", "Remove one of the two.")
+
+
+def _searched_tasks(policy: Policy) -> Iterator[tuple[str, list[str]]]:
+    for entry in policy.classes:
+        yield f"classes.{entry.name}.searches", [search.task for search in entry.searches]
 
 
 def _twice(names: Iterable[str]) -> str | None:

@@ -22,7 +22,7 @@ async def search(setting: Setting) -> Found:
     """
     plan = setting.plan
     check_plan(plan, setting.model, has_verifier=setting.check is not None)
-    if plan.runs_once:
+    if plan.width == 1 or plan.method is SearchMethod.NONE:
         return await candidates(replace(setting, plan=replace(plan, width=1)))
     match plan.method:
         case SearchMethod.CANDIDATES:
