@@ -38,20 +38,19 @@ def misfit(path: str, value: object, allowed: str, fix: str) -> ConfigError:
 
 
 def _names_differ(policy: Policy) -> None:
-    for path, names in (
-        ("buckets", [entry.bucket for entry in policy.buckets]),
-        ("tasks", [entry.task for entry in policy.tasks]),
-        ("classes", [entry.name for entry in policy.classes]),
-        *_searched_tasks(policy),
-    ):
+    for path, names in _names(policy):
         twice = _twice(names)
         if twice is not None:
             raise misfit(path, str(twice), "each name once", "Remove one of the two.")
 
 
-def _searched_tasks(policy: Policy) -> Iterator[tuple[str, list[str]]]:
+def _names(policy: Policy) -> Iterator[tuple[str, Iterable[str]]]:
+    """Yield where entries have names, and these."""
+    yield "buckets", (entry.bucket for entry in policy.buckets)
+    yield "tasks", (entry.task for entry in policy.tasks)
+    yield "classes", (entry.name for entry in policy.classes)
     for entry in policy.classes:
-        yield f"classes.{entry.name}.searches", [search.task for search in entry.searches]
+        yield f"classes.{entry.name}.searches", (search.task for search in entry.searches)
 
 
 def _twice(names: Iterable[str]) -> str | None:
