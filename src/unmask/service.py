@@ -1,9 +1,27 @@
-"""How service classes share the machine: values that travel with a request and that queues go by."""
+"""How service classes share the machine, and searches its spare part: values that policies and queues go by."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from unmask.types import Bucket
+
+LEAST_WEIGHT = 0.01
+"""Of a class that a policy names."""
+SPARE_WEIGHT = LEAST_WEIGHT / 10
+SPARE = ":spare"
+"""Ends the names of classes that have what others leave; no policy can name a class so."""
+MOST_WIDTH = 16
+"""Of a search: steps grow with its width, and what they buy does not."""
+
+
+class SearchMethod(StrEnum):
+    """How steps beyond one answer's are spent; each is described where it is implemented."""
+
+    NONE = "none"
+    CANDIDATES = "candidates"
+    BREADTH = "breadth"
+    DEPTH = "depth"
+    ROLLOVER = "rollover"
 
 
 class Batching(StrEnum):
@@ -37,6 +55,23 @@ class ClassTerms:
     deadline_s: float | None = None
     is_interactive: bool = False
 
+    @property
+    def spare(self) -> "ClassTerms":
+        """Those of work that nobody waits for: it yields to every class, and is in no hurry."""
+        return replace(
+            self,
+            name=f"{self.name}{SPARE}",
+            weight=SPARE_WEIGHT,
+            min_share=0.0,
+            deadline_s=None,
+            is_interactive=False,
+        )
+
+    @property
+    def origin(self) -> str:
+        """The name of the class, or of the one whose spare work this is."""
+        return self.name.removesuffix(SPARE)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmallerBudget:
@@ -66,6 +101,11 @@ class QueueLoad:
     patience_s: float
     admitted: int
     waited_s: float
+
+    @property
+    def is_spare(self) -> bool:
+        """Whether these are of work that nobody waits for."""
+        return self.service_class.endswith(SPARE)
 
     @property
     def is_behind(self) -> bool:

@@ -68,6 +68,7 @@ async def test_answer_is_a_chat_completion() -> None:
                 "steps_reexpansion": 0,
                 "steps_verify": 0,
                 "steps_search": 0,
+                "search": None,
                 "cap_applied": None,
                 "bucket": None,
                 "policy": "fixed",

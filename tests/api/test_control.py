@@ -111,6 +111,7 @@ async def test_answer_says_what_it_was_given(site: Site) -> None:
         "steps_reexpansion": 0,
         "steps_verify": 0,
         "steps_search": 0,
+        "search": None,
         "cap_applied": None,
         "bucket": "L",
         "policy": DIGEST[:12],

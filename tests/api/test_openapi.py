@@ -141,6 +141,7 @@ TRUE: tuple[dict[str, Any], ...] = (
     {"diffusion": {"verify": None, "max_reexpansions": 2, "stream": "verified"}, "stream": True},
     {"diffusion": {"search": "candidates", "width": 16}, "stream": True},
     {"diffusion": {"search": "none", "width": None}},
+    {"diffusion": {"search": "rollover", "segment_weights": [1, 2.5]}},
 )
 FALSE: tuple[dict[str, Any], ...] = (
     {"n": 0},
@@ -175,6 +176,8 @@ FALSE: tuple[dict[str, Any], ...] = (
     {"diffusion": {"search": "best"}},
     {"diffusion": {"search": "breadth", "width": 0}},
     {"diffusion": {"search": "breadth", "width": 1000}},
+    {"diffusion": {"search": "rollover", "segment_weights": []}},
+    {"diffusion": {"search": "rollover", "segment_weights": [0]}},
     {"vllm_xargs": {"diffusion_canvas_length": 12}},
     {"stream_options": {"include_usage": True}},
     {"stream": False, "stream_options": {}},

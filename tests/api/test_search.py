@@ -1,17 +1,46 @@
 """Searches over HTTP: asked for in a request, paid for in its usage, sent once the answer is taken."""
 
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
+import httpx
 import pytest
+from fastapi import FastAPI
 
 from tests.api.client import CHAT, chat_body, client_of, make_app
-from unmask.testing.fake_backend import STEPS, FakeBackend
+from unmask.backend import ModelLoad
+from unmask.control.parts import ControlParts
+from unmask.remote.key import Key
+from unmask.search.reward import RewardDesk
+from unmask.search.reward_endpoint import RewardEndpoint
+from unmask.testing.budget_policies import make_class_policy
+from unmask.testing.fake_backend import IDLE_QUEUE, STEPS, FakeBackend
+from unmask.testing.fake_upstream import Exchange, FakeUpstream
+from unmask.testing.manual_clock import ManualClock
+from unmask.testing.policies import FakePolicies, make_active
+from unmask.testing.waiting import until
+
+ROLLOVER: dict[str, Any] = {"search": "rollover", "width": 2, "verify": [{"kind": "regex", "pattern": "x+"}]}
+CANDIDATES = ["하나", "둘", "셋"]
 
 
 async def chat(backend: FakeBackend, *, streams: bool = False, **diffusion: Any) -> Any:  # noqa: ANN401 - a response
     """Send a chat request."""
     async with client_of(make_app(backend)) as client:
         return await client.post(CHAT, json=chat_body(diffusion=diffusion, stream=streams))
+
+
+async def searched(app: FastAPI, **diffusion: Any) -> tuple[str, dict[str, Any], str]:  # noqa: ANN401 - any field
+    """Return an answer's text, what it says of its search, and the metrics after it."""
+    async with client_of(app) as client:
+        response = await client.post(CHAT, json=chat_body(diffusion={"search": "candidates"} | diffusion))
+        assert response.status_code == 200, response.text
+        found = response.json()
+        metrics = (await client.get("/metrics")).text
+    return found["choices"][0]["message"]["content"], found["usage"]["diffusion"]["search"], metrics
 
 
 async def test_candidates_are_run_and_paid_for() -> None:
@@ -54,6 +83,13 @@ async def test_a_stream_sends_what_is_taken() -> None:
         ({"width": 8}, "diffusion.width"),
         ({"search": "none", "width": 8}, "diffusion.width"),
         ({"search": "candidates", "stream": "committed"}, "diffusion.search"),
+        ({"search": "rollover"}, "diffusion.search"),
+        ({"segment_weights": [1, 2]}, "diffusion.segment_weights"),
+        ({"search": "none", "segment_weights": [1, 2]}, "diffusion.segment_weights"),
+        ({"search": "breadth", "segment_weights": [1, 2]}, "diffusion.segment_weights"),
+        ({"search": "rollover", "width": 1, "segment_weights": [1, 2]}, "diffusion.segment_weights"),
+        ({**ROLLOVER, "segment_weights": [1, -2]}, "diffusion.segment_weights[1]"),
+        ({**ROLLOVER, "segment_weights": [1, 2, 3, 4, 5]}, "diffusion.segment_weights"),
     ],
 )
 async def test_what_cannot_be_searched_is_refused(diffusion: dict[str, Any], param: str) -> None:
@@ -62,3 +98,109 @@ async def test_what_cannot_be_searched_is_refused(diffusion: dict[str, Any], par
     response = await chat(backend, streams="stream" in diffusion, **diffusion)
     assert (response.status_code, response.json()["error"]["param"]) == (400, param)
     assert backend.requests == []
+
+
+@pytest.mark.parametrize(("weights", "runs"), [([1, 3], 6), ([1, 9], 4), (None, 8)])
+async def test_segment_weights_share_out_the_steps(weights: list[float] | None, runs: int) -> None:
+    """Of four canvases that have 128 steps together the first has 21, 16 or 32; no draw passes, and each takes 4.
+
+    16 are those of a run, which no canvas is denied. The last draw has what is left, and none is drawn more than 8
+    times.
+    """
+    backend = FakeBackend()
+    response = await chat(backend, **ROLLOVER, segment_weights=weights)
+    assert response.status_code == 200, response.text
+    assert len(backend.requests) == runs
+
+
+class Crowded(FakeBackend):
+    """A backend at which others are kept waiting as a test says."""
+
+    queue = IDLE_QUEUE
+
+    def load(self) -> tuple[ModelLoad, ...]:
+        """Return what runs, and who waits."""
+        return tuple(replace(one, queues=(self.queue,)) for one in super().load())
+
+
+async def test_candidates_are_dropped_halfway_where_others_are_kept_waiting() -> None:
+    """All but the one that the answer waits for; they have what others leave in any case."""
+    gate = asyncio.Event()
+    backend = Crowded(gate=gate)
+    asking = asyncio.ensure_future(searched(make_app(backend), width=4))
+    await until(lambda: len(backend.requests) == 4)
+    assert not backend.aborted
+    backend.queue = replace(IDLE_QUEUE, waiting=3, oldest_s=1.0)
+    await until(lambda: len(backend.aborted) == 3)
+    gate.set()
+    text, search, metrics = await asking
+
+    assert (text, search["limit"], search["dropped"]) == ("42", "pressed", 3)
+    assert [request.terms.name for request in backend.requests] == ["", ":spare", ":spare", ":spare"]
+    assert backend.requests[0] not in backend.aborted
+    assert 'unmask_search_dropped_total{limit="pressed",model="tiny"} 3.0' in metrics
+    assert 'unmask_searches_total{method="candidates",model="tiny",source="client"} 1.0' in metrics
+
+
+async def test_a_deadline_counts_from_the_arrival() -> None:
+    """A body that takes longer than the class allows leaves time for one answer only."""
+    clock, backend = ManualClock(), FakeBackend()
+    active = make_active(classes=(make_class_policy(deadline_s=4.0, re_expansions=0),))
+    app = make_app(backend, parts=ControlParts(policies=FakePolicies(active), draw=lambda: 0.99), clock=clock)
+
+    async def body() -> AsyncIterator[bytes]:
+        clock.advance(5.0)
+        yield json.dumps(chat_body(diffusion={"search": "candidates", "width": 3})).encode()
+
+    async with client_of(app) as client:
+        response = await client.post(CHAT, content=body())
+
+    search = response.json()["usage"]["diffusion"]["search"]
+    assert (search["limit"], search["dropped"], len(backend.requests)) == ("deadline", 2, 1)
+
+
+def rewarded(transport: httpx.AsyncBaseTransport | None, url: str = "http://reward.example") -> FastAPI:
+    """Return an application whose candidates differ, and whose reward endpoint is behind a transport."""
+    texts = iter(CANDIDATES)
+    desk = RewardDesk(reward=RewardEndpoint(url, Key(), transport=transport), timeout_s=0.1)
+    return make_app(FakeBackend(lambda _: next(texts)), parts=ControlParts(reward=desk))
+
+
+def scoring(content: bytes) -> httpx.MockTransport:
+    """Return a transport that answers everything alike."""
+    return httpx.MockTransport(lambda _: httpx.Response(200, stream=httpx.ByteStream(content)))
+
+
+def down(request: httpx.Request) -> httpx.Response:
+    """Answer nothing: there is nobody."""
+    raise httpx.ConnectError("no", request=request)
+
+
+@pytest.mark.parametrize(
+    ("transport", "text", "end"),
+    [
+        (scoring(b'{"scores": [0.1, 0.9, 0.2]}'), "둘", "used"),
+        (scoring(b'{"scores": [0.1]}'), "하나", "nonsense"),
+        (scoring(b"<html>"), "하나", "nonsense"),
+        (httpx.MockTransport(down), "하나", "failed"),
+    ],
+    ids=["decides", "too few", "no scores", "down"],
+)
+async def test_a_reward_endpoint_decides_or_is_done_without(
+    transport: httpx.MockTransport, text: str, end: str
+) -> None:
+    """The answer says which, and so do the metrics."""
+    found, search, metrics = await searched(rewarded(transport), width=3)
+    assert (found, search["reward"]) == (text, end)
+    assert f'unmask_rewards_total{{model="tiny",result="{end}"}} 1.0' in metrics
+
+
+async def test_a_reward_endpoint_that_hangs_is_given_up() -> None:
+    """The answer is chosen without it."""
+
+    async def hang(exchange: Exchange) -> None:
+        await exchange.gone.wait()
+
+    async with FakeUpstream(hang).listening() as there:
+        found, search, _ = await searched(rewarded(None, there.url), width=3)
+    assert (found, search["reward"]) == ("하나", "late")

@@ -102,6 +102,7 @@ async def test_several_choices_say_what_each_cost() -> None:
         "steps_reexpansion": 0,
         "steps_verify": 0,
         "steps_search": 0,
+        "search": None,
         "cap_applied": None,
         "bucket": None,
         "task": "default",

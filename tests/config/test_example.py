@@ -35,6 +35,9 @@ def test_example_shows_every_setting_at_its_default(tmp_path: Path) -> None:
         pepper_file="pepper_file",
         otlp_endpoint="http://127.0.0.1:4318",
         cache_embeddings="bge-m3@http://127.0.0.1:8001/v1",
+        reward_url="http://127.0.0.1:4318",
+        reward_key_env="reward_key_env",
+        reward_key_file="reward_key_file",
     )
 
 

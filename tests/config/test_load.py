@@ -74,6 +74,7 @@ def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
     values |= {"prompt_refinement": "off", "confidence_stop": "off"}
     values |= {"promotion_gate": "required", "keys": "required", "pepper_file": "q", "tiers": ("flex=night",)}
     values |= {"otlp_endpoint": "http://127.0.0.1:4318", "trace_share": 0.5}
+    values |= {"reward_url": "http://127.0.0.1:1/score", "reward_key_env": "K", "reward_key_file": "f"}
     values |= {"batching": "aligned", "page_reserves": ("a=0.5", "b=0.25")}
     texts = {name: ",".join(value) if isinstance(value, tuple) else str(value) for name, value in values.items()}
     lines = [f"{name} = {list(value) if isinstance(value, tuple) else repr(value)}" for name, value in values.items()]

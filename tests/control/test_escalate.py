@@ -45,10 +45,10 @@ def by_model(nano: str | Exception | Generation, tiny: str | Exception | Generat
 
 async def answer(admitted: Admitted, attempts: Attempts) -> Answered:
     """Take a request to its answer, as a controller does."""
-    begun = await begin_small(admitted, attempts, ManualClock())
+    begun = await begin_small(admitted, attempts, SearchParts(clock=ManualClock()), arrived=0)
     found = await conclude(begun.served or admitted, begun.first, attempts, beside=begun.beside)
     if begun.served is None and found.verdict.failures:
-        found = await escalate(admitted, found, attempts, ManualClock())
+        found = await escalate(admitted, found, attempts, SearchParts(clock=ManualClock()))
     return found
 
 
@@ -107,7 +107,7 @@ async def test_where_the_large_model_cannot_the_small_ones_answer_stays(
 async def test_a_small_model_that_is_down_is_passed_over() -> None:
     """The large one answers as if it had been asked, and begins the books."""
     attempts = by_model(NoCapacityError("down"))
-    begun = await begin_small(make_routed(), attempts, ManualClock())
+    begun = await begin_small(make_routed(), attempts, SearchParts(clock=ManualClock()), arrived=0)
     found = await answer(make_routed(), attempts)
 
     assert begun.served is not None
@@ -118,7 +118,7 @@ async def test_a_small_model_that_is_down_is_passed_over() -> None:
 async def test_a_small_model_that_breaks_is_followed_by_the_large_one() -> None:
     """What it took by then is told, so that it can be booked."""
     broken = make_generation("", outcome=Outcome.FAILED, finish_reason=None, error="broke")
-    begun = await begin_small(make_routed(), by_model(broken), ManualClock())
+    begun = await begin_small(make_routed(), by_model(broken), SearchParts(clock=ManualClock()), arrived=0)
 
     assert begun.served is not None
     assert begun.served.model.name == "tiny"
@@ -132,7 +132,7 @@ async def test_what_no_other_model_would_mend_is_raised(error: Exception) -> Non
     """A request that is not valid, one that is late, and a server that stops."""
     attempts = by_model(error)
     with pytest.raises(type(error)):
-        await begin_small(make_routed(), attempts, ManualClock())
+        await begin_small(make_routed(), attempts, SearchParts(clock=ManualClock()), arrived=0)
 
     assert len(attempts.requests) == 1
 
@@ -151,7 +151,7 @@ async def test_both_models_together_take_no_more_than_the_total() -> None:
 async def test_an_escalated_request_keeps_its_place() -> None:
     """It arrived when the request did, so that its deadline does not begin anew."""
     routed = make_routed()
-    begun = await begin_small(routed, by_model(BAD), ManualClock())
+    begun = await begin_small(routed, by_model(BAD), SearchParts(clock=ManualClock()), arrived=0)
     tried = await conclude(routed, begun.first, by_model(BAD))
     larger = within_rest(routed, tried)
 

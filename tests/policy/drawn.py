@@ -1,5 +1,8 @@
 """Policies drawn at random, all of which make sense."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
 from unmask.policy.policy import (
@@ -12,8 +15,10 @@ from unmask.policy.policy import (
     ExitPolicy,
     Policy,
     Preference,
+    SearchPolicy,
     TaskPolicy,
 )
+from unmask.service import MOST_WIDTH, SearchMethod
 from unmask.types import (
     Bucket,
     ExitCondition,
@@ -97,6 +102,21 @@ def task_policies(draw: st.DrawFn, name: str, *, largest: int, cap: int, is_esti
 
 
 @st.composite
+def search_policies(draw: st.DrawFn, tasks: Sequence[str], buckets: Sequence[Bucket]) -> tuple[SearchPolicy, ...]:
+    """Draw the searches of a service class, of some of the task types."""
+    methods = [method for method in SearchMethod if method is not SearchMethod.NONE]
+    return tuple(
+        SearchPolicy(
+            task=task,
+            method=draw(st.sampled_from(methods)),
+            width=draw(st.integers(2, MOST_WIDTH)),
+            from_bucket=draw(st.none() | st.sampled_from(buckets)),
+        )
+        for task in draw(st.lists(st.sampled_from(tasks), max_size=2, unique=True))
+    )
+
+
+@st.composite
 def class_policies(draw: st.DrawFn, name: str) -> ClassPolicy:
     """Draw a service class."""
     max_steps = draw(st.integers(1, 100))
@@ -123,11 +143,12 @@ def policies(draw: st.DrawFn) -> Policy:
     """Draw a policy."""
     steps = sorted(draw(st.lists(st.integers(1, 200), min_size=1, max_size=5, unique=True)))
     sizes = sorted(draw(st.permutations(list(Bucket)))[: len(steps)], key=list(Bucket).index)
-    classes = tuple(draw(class_policies(name)) for name in draw(st.lists(NAMES, min_size=1, max_size=3, unique=True)))
-    cap = min(entry.max_steps for entry in classes)
+    drawn = tuple(draw(class_policies(name)) for name in draw(st.lists(NAMES, min_size=1, max_size=3, unique=True)))
+    cap = min(entry.max_steps for entry in drawn)
     difficulty = draw(st.none() | DIGESTS)
     others = draw(st.lists(NAMES.filter(lambda name: name != DEFAULT_TASK), max_size=3, unique=True))
     names = draw(st.permutations([DEFAULT_TASK, *others]))
+    classes = tuple(replace(entry, searches=draw(search_policies(names, sizes))) for entry in drawn)
     return Policy(
         model=draw(NAMES),
         model_digest=draw(DIGESTS),

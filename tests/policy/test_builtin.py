@@ -4,6 +4,7 @@ import pytest
 
 from unmask.control.stored import completed
 from unmask.policy.audit import audit
+from unmask.policy.digest import policy_digest
 from unmask.policy.folders import packaged_store
 from unmask.policy.rules import check_policy
 from unmask.policy.standing import Stage
@@ -23,6 +24,13 @@ def test_one_is_active_and_says_that_its_author_approved_it() -> None:
     check_policy(policy)
     assert policy.model == "tiny"
     assert life.self_approved
+
+
+def test_names_stand_though_fields_were_added() -> None:
+    """A policy that says nothing of a field is named as it was before there was one."""
+    store = packaged_store()
+    for digest in store.standing().lives:
+        assert policy_digest(store.policy(digest)) == digest
 
 
 @pytest.mark.parametrize("task", ["lookup", "dialogue", "extract", "arithmetic", "sort", "latin"])

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from tests.policy.drawn import EXAMPLES, policies
 from unmask.policy.changes import ChangeKind, changed_exits, changes_between
 from unmask.policy.fields import policy_fields
-from unmask.policy.policy import ExitPolicy, Policy
+from unmask.policy.policy import ExitPolicy, Policy, SearchPolicy
+from unmask.service import SearchMethod
 from unmask.testing.budget_policies import make_class_policy, make_exit, make_policy, make_task_policy
 from unmask.types import ExitCondition, ExitRule, ProgressSignal
 
@@ -18,6 +19,8 @@ STRICTER = ExitRule(
         ExitCondition(signal=ProgressSignal.CONFIDENCE_MIN, bound=0.95),
     )
 )
+
+WIDER = SearchPolicy(task="sort", method=SearchMethod.CANDIDATES, width=4)
 
 
 def with_exit(found: ExitPolicy | None) -> Policy:
@@ -50,7 +53,7 @@ def test_every_field_is_told() -> None:
     old = make_policy()
     new = make_policy(
         tasks=(make_task_policy(default=9), make_task_policy("sort", exit=make_exit(misjudgement_limit=0.02))),
-        classes=(make_class_policy(max_total_steps=99),),
+        classes=(make_class_policy(max_total_steps=99, searches=(WIDER,)),),
         model_digest="f" * 16,
     )
 
@@ -59,10 +62,12 @@ def test_every_field_is_told() -> None:
     assert told == [
         ("model_digest", "0123456789abcdef", "f" * 16, ChangeKind.OTHER),
         ("classes.interactive.max_total_steps", None, 99, ChangeKind.CAP),
+        ("classes.interactive.searches.sort.method", None, "candidates", ChangeKind.CAP),
+        ("classes.interactive.searches.sort.width", None, 4, ChangeKind.CAP),
         ("tasks.default.default", 8, 9, ChangeKind.CAP),
         ("tasks.sort.exit.misjudgement_limit", 0.01, 0.02, ChangeKind.THRESHOLD),
     ]
-    assert [change.needs_approval for change in changes_between(old, new)] == [False, True, True, True]
+    assert [change.needs_approval for change in changes_between(old, new)] == [False, *[True] * 5]
 
 
 def test_first_policy_is_new_throughout() -> None:

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 
 from tests.policy.drawn import EXAMPLES, policies
 from unmask.errors import ConfigError
-from unmask.policy.policy import BucketSteps, BudgetMode, ControlPolicy, Policy
+from unmask.policy.policy import BucketSteps, BudgetMode, ControlPolicy, Policy, SearchPolicy
 from unmask.policy.rules import check_policy
+from unmask.service import SearchMethod
 from unmask.testing.budget_policies import make_class_policy, make_exit, make_policy, make_task_policy
 from unmask.types import (
     Bucket,
@@ -52,7 +53,30 @@ FLIPS, MIN, FORMAT, KL = (
     ProgressSignal.KL,
 )
 
+
+def searched(**changes: Any) -> Policy:  # noqa: ANN401 - any field of the search
+    """Return a policy whose class searches its second task type so."""
+    fields: dict[str, Any] = {"task": "sort", "method": SearchMethod.CANDIDATES, "width": 4}
+    search = SearchPolicy(**(fields | changes))
+    return replace(make_policy(), classes=(make_class_policy(searches=(search,)),))
+
+
 REFUSED: tuple[tuple[str, Policy, str, str], ...] = (
+    ("search of none", searched(task="latin"), "classes.interactive.searches.latin", "default, sort"),
+    (
+        "search without a method",
+        searched(method=SearchMethod.NONE),
+        "classes.interactive.searches.sort.method",
+        "candidates, breadth",
+    ),
+    (
+        "search from nowhere",
+        replace(
+            searched(from_bucket=Bucket.XS), buckets=tuple(one for one in make_policy().buckets if one.max_steps > 2)
+        ),
+        "classes.interactive.searches.sort.from_bucket",
+        "S, M, L, XL",
+    ),
     ("no buckets", make_policy(buckets=()), "buckets", "at least one"),
     (
         "buckets that stay",

@@ -87,13 +87,14 @@ def test_our_own_servers_are_told_of_steps() -> None:
 
     assert ours(request)["diffusion"] == {
         "max_reexpansions": 0,
+        "search": "none",
         "max_steps": 4,
         "max_total_steps": 9,
         "canvas_length": 16,
         "strategy": "entropy_bound",
         "threshold": 0.5,
     }
-    assert ours(make_request())["diffusion"] == {"max_reexpansions": 0}
+    assert ours(make_request())["diffusion"] == {"max_reexpansions": 0, "search": "none"}
 
 
 def test_our_own_servers_cannot_be_told_all() -> None:

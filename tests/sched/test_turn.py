@@ -251,3 +251,15 @@ def _check(plan: Plan, ticking: Ticking) -> None:
     assert sum(len(row.append) for row in plan.rows if row.start < 50) <= settings.prefill_tokens + 8 * len(plan.rows)
     if settings.tick_tokens is not None and len(plan.rows) > 1:
         assert sum(row.tokens for row in plan.rows) <= settings.tick_tokens
+
+
+def test_spare_work_yields_to_its_own_class() -> None:
+    """What no answer waits for has what is left; what runs of it pauses and goes on where it was."""
+    ticking = flooded(terms=BATCH.spare)
+    for _ in range(ROOMY.max_rows):
+        ticking.add(long_request(BATCH, steps=50))
+    shared, alone = taken(ticking, 50), taken(ticking, 10)
+
+    assert shared["batch", ""] >= 0.98 * sum(shared.values())
+    assert alone["batch:spare", ""] > 0
+    assert BATCH.spare.origin == BATCH.name

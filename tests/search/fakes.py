@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from unmask.backend import Generation, Request
-from unmask.search.plan import SearchMethod, SearchPlan
+from unmask.search.plan import SearchPlan
 from unmask.search.running import Setting
+from unmask.service import SearchMethod
 from unmask.testing.attempts import say
 from unmask.testing.builders import make_generation, make_model, make_usage
 from unmask.testing.fake_backend import tell_left

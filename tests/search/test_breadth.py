@@ -15,9 +15,10 @@ from unmask.backend import Generation, Request
 from unmask.errors import QueueFullError
 from unmask.search.breadth import _Breadth, breadth, shared_out, softmax
 from unmask.search.path import Path, extended
-from unmask.search.plan import BreadthPlan, Children, SearchMethod, SearchPlan
+from unmask.search.plan import BreadthPlan, Children, SearchPlan
 from unmask.search.requests import after, capped
 from unmask.search.running import Limit
+from unmask.service import SearchMethod
 from unmask.types import ExitReason, FinishReason, StepBudget
 
 LENGTH = 32

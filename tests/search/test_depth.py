@@ -8,7 +8,8 @@ from tests.search.engines import ASKED, engine
 from unmask.backend import Request
 from unmask.search.depth import depth
 from unmask.search.path import Path, Placed, extended, taken_back
-from unmask.search.plan import SearchMethod, SearchPlan
+from unmask.search.plan import SearchPlan
+from unmask.service import SearchMethod
 from unmask.testing.builders import make_generation
 from unmask.types import Sampling, Verification
 

@@ -6,7 +6,8 @@ import pytest
 
 from unmask.backend import Lever
 from unmask.errors import InvalidRequestError
-from unmask.search.plan import BreadthPlan, SearchMethod, SearchPlan, check_plan
+from unmask.search.plan import BreadthPlan, SearchPlan, check_plan
+from unmask.service import SearchMethod
 from unmask.testing.builders import make_model
 
 

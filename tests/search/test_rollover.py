@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.search.engines import engine
-from unmask.search.plan import SearchMethod, SearchPlan
+from unmask.search.plan import SearchPlan
 from unmask.search.rollover import quotas, rollover
 from unmask.search.search import search
+from unmask.service import SearchMethod
 
 PLAN = SearchPlan(method=SearchMethod.ROLLOVER, width=3, votes=False)
 

@@ -5,8 +5,9 @@ import pytest
 from tests.search.engines import ASKED, engine
 from tests.search.fakes import Scripted, answer, make_setting
 from unmask.errors import InvalidRequestError
-from unmask.search.plan import SearchMethod, SearchPlan
+from unmask.search.plan import SearchPlan
 from unmask.search.search import search
+from unmask.service import SearchMethod
 from unmask.testing.builders import make_generation, make_model
 from unmask.types import Verification
 

@@ -57,6 +57,8 @@ from unmask.control.accounts import Accounts
 from unmask.control.cached import CachedAnswers
 from unmask.control.controller import Controller
 from unmask.control.parts import ControlParts
+from unmask.control.pressure import Pressure
+from unmask.control.searching import SearchParts
 from unmask.errors import UnmaskError
 from unmask.metrics.control import PolicyCollector
 from unmask.metrics.measured import MeasuredBackend
@@ -127,7 +129,7 @@ def create_app(  # noqa: PLR0913 - each is a part that the composition root choo
     meters = make_meters(backend, running, registry or CollectorRegistry(), kept)
     served = backend if tracing is None else TracedBackend(backend, tracing)
     measured = MeasuredBackend(served, meters.generations, chance.clock)
-    control = _controller(parts, settings, meters, chance)
+    control = _controller(backend, settings, chance, parts, meters)
     PolicyCollector(meters.registry, lambda: control.policy_names(backend.models()))
     SavingsCollector(meters.registry, lambda: control.savings(backend.models()))
     app = _Application(
@@ -178,15 +180,19 @@ def create_app(  # noqa: PLR0913 - each is a part that the composition root choo
     return app
 
 
-def _controller(parts: ControlParts, settings: Settings, meters: Meters, chance: Chance) -> Controller:
+def _controller(
+    backend: Backend, settings: Settings, chance: Chance, parts: ControlParts, meters: Meters
+) -> Controller:
     return Controller(
         parts,
         meters.control,
         now=chance.now,
         new_id=chance.new_id,
         tiers=dict(pair.split("=", maxsplit=1) for pair in settings.tiers),
-        clock=chance.clock,
         cached=None if parts.cache is None else CachedAnswers(parts.cache, meters.cache, chance.clock, chance.now),
+        searches=SearchParts(
+            clock=chance.clock, desk=parts.reward, pressure=Pressure(backend.load), instruments=meters.searches
+        ),
     )
 
 

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
 from unmask.api.documented_routes import Routed, RouteEntry
+from unmask.api.documented_search import SearchUsage
 from unmask.backend import Lever, PieceState
 from unmask.cache.cache import Match
 from unmask.control.answered import Cap
@@ -102,6 +103,7 @@ class ChoiceDiffusion(BaseModel):
     steps_reexpansion: int
     steps_verify: int
     steps_search: int
+    search: SearchUsage | None
     cap_applied: Cap | None
     bucket: Bucket | None
     task: str
@@ -205,6 +207,7 @@ class DiffusionUsage(BaseModel):
     steps_reexpansion: int = Field(description="Denoise steps of these; part of `steps_used`.")
     steps_verify: int = Field(description="Denoise steps of samples that answers were compared with; part of it too.")
     steps_search: int = Field(description="Denoise steps that a search took beside the answer's; part of it too.")
+    search: SearchUsage | None = Field(description="Null where no choice was searched.")
     cap_applied: Cap | Literal["mixed"] | None = Field(description="The limit that an answer met, if it met one.")
     bucket: Bucket | None = Field(description="The budget tier, where choices share one.")
     policy: str = Field(description="Short digest of the policy, or `fixed`.")

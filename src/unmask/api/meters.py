@@ -13,6 +13,7 @@ from unmask.control.attempt import LATER
 from unmask.control.budget import BudgetSource
 from unmask.control.cache_audits import HITS, AuditResult
 from unmask.control.cached import VERIFIER
+from unmask.control.search_choice import SearchSource
 from unmask.metrics.cache import CacheInstruments, CacheLabels, CacheState
 from unmask.metrics.control import ControlInstruments
 from unmask.metrics.generations import GenerationInstruments
@@ -20,7 +21,18 @@ from unmask.metrics.http import HttpInstruments
 from unmask.metrics.identity import register_identity
 from unmask.metrics.load import LoadCollector
 from unmask.metrics.refusals import RefusalInstruments
+from unmask.metrics.searches import SearchInstruments, SearchLabels
+from unmask.search.reward import RewardEnd
+from unmask.search.running import Limit
+from unmask.service import SearchMethod
 from unmask.stats import Interval, wilson
+
+_SEARCH_LABELS = SearchLabels(
+    methods=tuple(method for method in SearchMethod if method is not SearchMethod.NONE),
+    sources=tuple(SearchSource),
+    limits=tuple(Limit),
+    rewards=tuple(RewardEnd),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +45,7 @@ class Meters:
     control: ControlInstruments
     refusals: RefusalInstruments
     cache: CacheInstruments
+    searches: SearchInstruments
 
 
 def make_meters(
@@ -60,6 +73,7 @@ def make_meters(
         cache=CacheInstruments(
             registry, [model.name for model in models], _CACHE_LABELS, _rate, lambda: _state_of(cache)
         ),
+        searches=SearchInstruments(registry, [model.name for model in models], _SEARCH_LABELS),
     )
 
 

@@ -61,7 +61,6 @@ COMPLETION: Refusals = MappingProxyType({**_SHARED, "suffix": ("",)})
 DIFFUSION: Refusals = MappingProxyType(
     {
         "criticality": (),
-        "segment_weights": (),
     }
 )
 """Fields of ``diffusion``."""

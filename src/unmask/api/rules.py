@@ -10,18 +10,20 @@ from unmask.api.effort import Effort
 from unmask.api.format_schema import LONGEST_DESCRIPTION, LONGEST_NAME
 from unmask.api.rule import Rule
 from unmask.api.schema import (
+    LARGEST_WEIGHT,
     LONGEST_KEY,
     LONGEST_LABEL,
     MOST_CHOICES,
     MOST_METADATA,
     MOST_REEXPANSIONS,
     MOST_TOTAL_STEPS,
+    MOST_WEIGHTS,
     ServiceTier,
 )
 from unmask.api.seeds import LARGEST_SEED, LEAST_SEED
 from unmask.api.verify_rules import VERIFY_RULES
 from unmask.backend import HIGHEST_TEMPERATURE, MOST_ALTERNATIVES, MOST_STOPS
-from unmask.search.plan import MOST_WIDTH, SearchMethod
+from unmask.service import MOST_WIDTH, SearchMethod
 from unmask.types import NAMED_STRATEGIES
 
 _WHOLE = "Send a whole number, without quotes or a fraction."
@@ -29,6 +31,9 @@ _STEPS = Rule("a whole number, at least 1", f"{_WHOLE} /v1/models shows the most
 _TOKENS = Rule("a whole number, at least 1", _WHOLE)
 _CANVAS = Rule("one of the model's canvas lengths", f"{_WHOLE} /v1/models shows the lengths a model takes.")
 _OBJECT = "Send {...}."
+_WEIGHTS = Rule(
+    f"a list of 1 to {MOST_WEIGHTS} numbers above 0, up to {LARGEST_WEIGHT}", "Send one a canvas, or leave it out."
+)
 _TRUTH = Rule("true or false", "Send it without quotes.")
 _LABEL = Rule(f"text of at most {LONGEST_LABEL} characters", "Send a shorter string, or leave it out.")
 _FORMATS = 'Send {"type": "json_schema", "json_schema": {"name": "...", "schema": {...}}}.'
@@ -68,8 +73,10 @@ _SHARED: Mapping[str, Rule] = {
     "diffusion.service_class": Rule("the name of a service class", "Leave it out, or ask /v1/models for the names."),
     "diffusion.early_exit": _TRUTH,
     "diffusion.max_reexpansions": Rule(f"a whole number from 0 to {MOST_REEXPANSIONS}", _WHOLE),
-    "diffusion.search": Rule(", ".join(SearchMethod), "Leave it out for none."),
+    "diffusion.search": Rule(", ".join(SearchMethod), "Leave it out for what the policy has."),
     "diffusion.width": Rule(f"a whole number from 1 to {MOST_WIDTH}", "1 runs the request once."),
+    "diffusion.segment_weights": _WEIGHTS,
+    "diffusion.segment_weights[]": _WEIGHTS,
     "diffusion.stream": Rule("committed, snapshots or verified, with stream: true", "Leave it out for the default."),
     **VERIFY_RULES,
     "num_denoising_steps": _STEPS,

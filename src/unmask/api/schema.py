@@ -17,7 +17,7 @@ from unmask.api.seeds import LARGEST_SEED, LEAST_SEED
 from unmask.api.strict import STRICT, Strict, described, where
 from unmask.api.verify_schema import Verifiers
 from unmask.backend import HIGHEST_TEMPERATURE, MOST_STOPS
-from unmask.search.plan import MOST_WIDTH, SearchMethod
+from unmask.service import MOST_WIDTH, SearchMethod
 from unmask.types import NAMED_STRATEGIES, StrategyName
 
 TEXT_TAG = "<text>"
@@ -26,6 +26,8 @@ MOST_CHOICES = 16
 MOST_METADATA = 16
 MOST_TOTAL_STEPS = 1_000_000_000
 MOST_REEXPANSIONS = 16
+MOST_WEIGHTS = 64
+LARGEST_WEIGHT = 1_000
 LARGEST_EXACT = (1 << 53) - 1
 """Up to here a float that is a whole number is the one that was sent."""
 LONGEST_KEY = 64
@@ -72,6 +74,7 @@ def _one_too_many(value: object) -> object:
 WHOLE = BeforeValidator(_whole)
 # Limits stand before it: behind a conversion pydantic leaves them out of the JSON Schema.
 Positive = Annotated[int, Field(ge=1), WHOLE]
+Weight = Annotated[float, Field(gt=0, le=LARGEST_WEIGHT)]
 Filled = Annotated[str, Field(min_length=1)]
 Label = Annotated[str, Field(max_length=LONGEST_LABEL)]
 _Name = Annotated[str, Field(pattern=NAME_PATTERN)]
@@ -186,12 +189,22 @@ class DiffusionOptions(Strict):
     )
     search: Annotated[SearchMethod, Field(strict=False)] | None = Field(
         default=None,
-        description="How steps beyond one answer's are spent on a better one. By default `none`.",
+        description="How steps beyond one answer's are spent on a better one. By default what the policy has for the "
+        "request's class, task type and bucket, else `none`, which switches that off.",
     )
     width: Annotated[int, Field(ge=1, le=MOST_WIDTH), WHOLE] | None = Field(
         default=None,
         description="How wide the search is: candidates, paths, runs, or draws of a canvas. It may take so many times "
         "the steps of one answer, up to `max_total_steps`. By default 4.",
+    )
+    segment_weights: list[Weight] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=MOST_WEIGHTS,
+        fail_fast=True,
+        description="Of `rollover` only: how the steps are shared out among the canvases of the answer, in their "
+        "order. A canvas of weight 2 has twice the steps of one of 1, which is the weight of those behind the last "
+        "number. By default all have 1.",
     )
     stream: Literal["committed", "snapshots", "verified"] | None = Field(
         default=None,

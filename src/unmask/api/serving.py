@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -149,7 +149,8 @@ class Serving:
             looked = await self._look(index, admitted)
             if looked is not None and looked.answered is not None:
                 return settle(looked.answered)
-            begun = await self.control.begin(admitted, partial(self._generated, index))
+            generate = partial(self._generated, index)
+            begun = await self.control.begin(admitted, generate, arrived=self.account.arrived)
             answered = settle(await self._concluded(index, admitted, begun))
             return self.control.keep(admitted, looked, answered, self.request_id)
 
@@ -203,8 +204,8 @@ class Serving:
         return looked
 
     async def _concluded(self, index: int, admitted: Admitted, begun: Begun) -> Answered:
-        first, generate = self._completed(begun.first), partial(self._generated, index)
-        return await self.control.conclude(admitted, replace(begun, first=first), generate)
+        self._check_completed(begun.first)
+        return await self.control.conclude(admitted, begun, partial(self._generated, index))
 
     async def _generated(self, index: int, request: Request, reason: AttemptReason) -> Generation:
         self.stopwatch.hand_over()
@@ -231,9 +232,10 @@ class Serving:
             if not settled:
                 self.control.abandon(admitted)
 
-    def _completed(self, generation: Generation) -> Generation:
+    def _check_completed(self, generation: Generation) -> None:
+        """Raise what a first attempt without an answer is to its client."""
         if generation.outcome is Outcome.COMPLETED:
-            return generation
+            return
         if generation.outcome is Outcome.ABORTED:
             raise UnfinishedError(
                 "The server stopped this request before it was finished. Send it again.", Outcome.ABORTED

@@ -29,6 +29,15 @@ SPENT = {
     "cap_applied": "unmask.cap_applied",
 }
 """What of ``usage.diffusion`` becomes which attribute."""
+SEARCHED = {
+    "method": "unmask.search.method",
+    "width": "unmask.search.width",
+    "source": "unmask.search.source",
+    "limit": "unmask.search.limit",
+    "dropped": "unmask.search.dropped",
+    "reward": "unmask.search.reward",
+}
+"""What of its ``search``."""
 
 
 class Traced:
@@ -119,6 +128,10 @@ def _asked(call: Call) -> Attributes:
     return {name: value for name, value in asked.items() if value is not None}
 
 
+def _searched(search: dict[str, Attribute | None] | None) -> dict[str, Attribute | None]:
+    return {} if search is None else {attribute: search[field] for field, attribute in SEARCHED.items()}
+
+
 def _answered(call: Call, choices: list[FinishedChoice]) -> Attributes:
     cost = cast("dict[str, Any]", usage(call, choices))
     spent: dict[str, Attribute | None] = cost["diffusion"]
@@ -128,5 +141,6 @@ def _answered(call: Call, choices: list[FinishedChoice]) -> Attributes:
         "gen_ai.usage.output_tokens": cost["completion_tokens"],
         "gen_ai.usage.cache_read.input_tokens": cost["prompt_tokens_details"]["cached_tokens"],
         **{attribute: spent[field] for field, attribute in SPENT.items()},
+        **_searched(cost["diffusion"]["search"]),
     }
     return {name: value for name, value in named.items() if value is not None}

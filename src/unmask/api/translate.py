@@ -11,13 +11,13 @@ from unmask.api.completion_schema import MOST_ANSWERS, CompletionBody
 from unmask.api.format_schema import PlainFormat, ResponseFormat, SchemaFormat
 from unmask.api.refusals import refusal
 from unmask.api.schema import DiffusionOptions, GeneratingBody, ServiceTier
+from unmask.api.searching import asked_search
 from unmask.api.seeds import choice_seeds
 from unmask.api.shown import AsJson
 from unmask.api.verifying import verifying
 from unmask.backend import ModelInfo, Request
-from unmask.control.asked import MAX_REEXPANSIONS, SEARCH, Asked
+from unmask.control.asked import MAX_REEXPANSIONS, Asked
 from unmask.errors import InvalidRequestError
-from unmask.search.plan import SearchMethod, SearchPlan
 from unmask.tasks.formats import AnswerFormat, JsonObject, JsonSchema
 from unmask.tasks.schema_limits import InvalidSchemaError
 from unmask.types import Message, Role, Sampling, StrategyChoice
@@ -195,13 +195,6 @@ def _asked(options: DiffusionOptions, steps: AskedBudget, delivery: Delivery, ti
             f"0 or null with diffusion.stream {str(delivery)!r}",
             "What is sent as it is made cannot be taken back: send diffusion.stream: verified.",
         )
-    if options.search not in {None, SearchMethod.NONE} and not may_wait:
-        raise InvalidRequestError(
-            SEARCH,
-            str(options.search),
-            f"none or null with diffusion.stream {str(delivery)!r}",
-            "What is sent as it is made cannot be taken back: send diffusion.stream: verified.",
-        )
     asked = Asked(
         task=options.task,
         service_class=options.service_class,
@@ -211,25 +204,11 @@ def _asked(options: DiffusionOptions, steps: AskedBudget, delivery: Delivery, ti
         max_reexpansions=options.max_reexpansions,
         may_wait=may_wait,
         service_tier=None if tier is None else tier.value,
-        search=_search(options),
+        search=asked_search(options, delivery),
     )
     return (
         asked if steps.steps is None else replace(asked, max_steps=steps.steps.value, max_steps_field=steps.steps.param)
     )
-
-
-def _search(options: DiffusionOptions) -> SearchPlan | None:
-    """Return the search that is asked for; nothing where the request is run once."""
-    if options.search in {None, SearchMethod.NONE}:
-        if (options.width or 1) > 1:
-            raise InvalidRequestError(
-                "diffusion.width", options.width, "1 or null without a search", "Send diffusion.search as well."
-            )
-        return None
-    if options.width == 1:
-        return None
-    plan = SearchPlan(method=SearchMethod(options.search))
-    return plan if options.width is None else replace(plan, width=options.width)
 
 
 def _strategy(options: DiffusionOptions) -> StrategyChoice:

@@ -10,11 +10,12 @@ from unmask.backend import Usage
 from unmask.cache.cache import Found
 from unmask.control.answered import Answered
 from unmask.control.budget import Assignment
+from unmask.control.searched import Searched
 from unmask.control.sources import Estimate
 from unmask.types import Bucket, Message, Verification
 
 MIXED = "mixed"
-"""Exit reason or cap of choices that ended for different ones."""
+"""What of choices that differ stands in place of one value."""
 
 
 def usage(call: Call, choices: Sequence[FinishedChoice]) -> dict[str, object]:
@@ -87,14 +88,34 @@ def spent_usage(answered: Answered, given: Assignment) -> dict[str, object]:
 
 
 def _attempts(decided: Sequence[Answered]) -> dict[str, object]:
-    caps = {one.cap for one in decided}
     return {
         "reexpansions": sum(one.reexpansions for one in decided),
         "steps_reexpansion": sum(one.steps_reexpansion for one in decided),
         "steps_verify": sum(one.steps_verify for one in decided),
         "steps_search": sum(one.steps_search for one in decided),
-        "cap_applied": caps.pop() if len(caps) == 1 else MIXED,
+        "search": _search(one.searched for one in decided),
+        "cap_applied": _shared_by(one.cap for one in decided),
     }
+
+
+def _search(decided: Iterable[Searched | None]) -> dict[str, object] | None:
+    """Write which search was run and what became of it; nothing where none was."""
+    found = [one for one in decided if one is not None]
+    if not found:
+        return None
+    return {
+        "method": _shared_by(one.method for one in found),
+        "width": max(one.width for one in found),
+        "source": _shared_by(one.source for one in found),
+        "limit": _shared_by(one.limit for one in found),
+        "dropped": sum(one.dropped for one in found),
+        "reward": _shared_by(one.reward for one in found),
+    }
+
+
+def _shared_by(values: Iterable[str | None]) -> str | None:
+    found = set(values)
+    return found.pop() if len(found) == 1 else MIXED
 
 
 def _shared(call: Call) -> dict[str, object]:

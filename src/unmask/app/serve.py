@@ -18,6 +18,7 @@ from unmask.app.cache import audit_folder, cache_parts
 from unmask.app.control import control_parts, record_folder, refiner_in
 from unmask.app.files import make_room
 from unmask.app.keys import authenticator_in
+from unmask.app.reward import opened_reward
 from unmask.app.routes import check_prices, routes_for
 from unmask.app.server import DrainingServer
 from unmask.app.tracing import opened_tracing
@@ -48,7 +49,7 @@ def serve(settings: Settings, make_backend: Callable[[Settings], Backend], conso
 
     Raises:
         ConfigError: the port cannot be listened on, or this process may not hold so many connections; or the database
-            is none, or the price book cannot be read.
+            is none, or the price book cannot be read; or the reward endpoint's address or key cannot be used.
         DatabaseUnavailableError: the database does not answer.
         PepperError: the secret that keys are hashed with cannot be read, or is another one.
         UnmaskError: whatever `make_backend` raises.
@@ -118,31 +119,34 @@ async def _serve(
     cache = cache_parts(
         settings, audit_folder(os.environ), chance.clock, new_id=chance.new_id, draw_seed=chance.draw_seed
     )
-    parts = replace(parts, ledger=ledger, routes=routes, savings=savings, refiner=refiner, cache=cache)
-    app = create_app(backend, settings, running, chance, parts=parts, keys=keys, tracing=tracing)
-    server = DrainingServer(
-        app,
-        backend,
-        running,
-        settings,
-        new_id=chance.new_id,
-        say=lambda text: console.print(text, highlight=False, markup=False),
-    )
-    # What is loaded by now stays to the end. Neither collections meanwhile nor the one at exit, which with torch take
-    # seconds on a busy machine, need look through it.
-    gc.freeze()
-    print_banner(console, url_of(listener), backend.models(), parts.policies, routes=routes, has_keys=keys is not None)
-    try:
-        return await server.serve_all(listener)
-    finally:
-        if parts.book is not None:
-            parts.book.close()
-        if refiner is not None:
-            refiner.pairs.close()
-        if cache is not None:
-            cache.close()
-        if ledger is not None:
-            await _close(ledger, console)
+    async with opened_reward(settings, os.environ, chance.clock) as desk:
+        parts = replace(parts, ledger=ledger, routes=routes, savings=savings, refiner=refiner, cache=cache, reward=desk)
+        app = create_app(backend, settings, running, chance, parts=parts, keys=keys, tracing=tracing)
+        server = DrainingServer(
+            app,
+            backend,
+            running,
+            settings,
+            new_id=chance.new_id,
+            say=lambda text: console.print(text, highlight=False, markup=False),
+        )
+        # What is loaded by now stays to the end. Neither collections meanwhile nor the one at exit, which with torch
+        # take seconds on a busy machine, need look through it.
+        gc.freeze()
+        print_banner(
+            console, url_of(listener), backend.models(), parts.policies, routes=routes, has_keys=keys is not None
+        )
+        try:
+            return await server.serve_all(listener)
+        finally:
+            if parts.book is not None:
+                parts.book.close()
+            if refiner is not None:
+                refiner.pairs.close()
+            if cache is not None:
+                cache.close()
+            if ledger is not None:
+                await _close(ledger, console)
 
 
 async def _close(ledger: DatabaseLedger, console: Console) -> None:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from unmask.search.plan import BreadthPlan, SearchMethod, SearchPlan
+from unmask.search.plan import BreadthPlan, SearchPlan
+from unmask.service import SearchMethod
 
 ONE, RETRIES, DRAFTS = "one", "retries", "drafts"
 

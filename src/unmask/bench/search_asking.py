@@ -10,11 +10,12 @@ from unmask.bench.search_arms import SearchArm
 from unmask.bench.search_items import agreement_of, check_of
 from unmask.clock import Clock
 from unmask.errors import UnmaskError
-from unmask.search.plan import SearchMethod, SearchPlan
+from unmask.search.plan import SearchPlan
 from unmask.search.requests import drawn
 from unmask.search.running import Setting
 from unmask.search.score import confidence_of
 from unmask.search.search import search
+from unmask.service import SearchMethod
 from unmask.tasks.item import Item
 from unmask.tasks.registry import all_tasks
 from unmask.types import Outcome, StepBudget

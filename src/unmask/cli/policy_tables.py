@@ -61,7 +61,8 @@ def entry_record(folder: Path, entry: Entry) -> dict[str, object]:
 
 def policy_tables(digest: str, policy: Policy, life: Life | None) -> tuple[Table, ...]:
     """Return a policy for people: what it is, its task types, its service classes."""
-    tables = _head(digest, policy, life), _tasks(policy), _exits(policy), _classes(policy), _shares(policy)
+    of_classes = _classes(policy), _shares(policy), _searches(policy)
+    tables = _head(digest, policy, life), _tasks(policy), _exits(policy), *of_classes
     return tuple(table for table in tables if table.row_count)
 
 
@@ -163,6 +164,15 @@ def _shares(policy: Policy) -> Table:
                 "whenever" if terms.deadline_s is None else f"{terms.deadline_s:g} s",
                 "" if terms.deadline_s is None else "smaller bucket" if entry.smaller_bucket else "refused",
             )
+    return table
+
+
+def _searches(policy: Policy) -> Table:
+    """Return which requests are searched that ask for no search."""
+    table = _table("class", "task", "search", "width", "from bucket")
+    for entry in policy.classes:
+        for search in entry.searches:
+            table.add_row(entry.name, search.task, search.method, str(search.width), search.from_bucket or "all")
     return table
 
 

@@ -17,6 +17,7 @@ class Group(StrEnum):
     SAVINGS = "savings"
     LEDGER = "ledger"
     CACHE = "cache"
+    SEARCH = "search"
     TRACING = "tracing"
     CONNECTIONS = "connections"
 

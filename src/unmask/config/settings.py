@@ -333,6 +333,35 @@ class Settings:
             "`unmask cache calibrate` finds it, and it has to be set.",
         ),
     ] = 0.0
+    reward_url: Annotated[
+        str | None,
+        Setting(
+            Group.SEARCH,
+            Url(),
+            "Endpoint that tells which of a search's answers is best. It is sent chats and answers.",
+            empty="verifiers, votes and confidence decide",
+        ),
+    ] = None
+    reward_key_env: Annotated[
+        str | None,
+        Setting(
+            Group.SEARCH,
+            Folder("the name of an environment variable"),
+            "Variable of the key that it is sent as a bearer token.",
+            empty="no variable",
+        ),
+    ] = None
+    reward_key_file: Annotated[
+        str | None, Setting(Group.SEARCH, Folder(), "File of that key, in place of a variable.", empty="no file")
+    ] = None
+    reward_timeout_s: Annotated[
+        float,
+        Setting(
+            Group.SEARCH,
+            _SECONDS,
+            "Seconds in which it has to answer; after them the answer is chosen without it.",
+        ),
+    ] = 2.0
 
     otlp_endpoint: Annotated[
         str | None,

@@ -74,6 +74,11 @@ class Account:
         return self._ledger is not None
 
     @property
+    def arrived(self) -> float:
+        """When the call did, on the server's clock."""
+        return self._caller.arrived
+
+    @property
     def standings(self) -> tuple[Standing, ...]:
         """How the caller's limits stand, once it is reserved."""
         return () if self._reserved is None else self._reserved.standings

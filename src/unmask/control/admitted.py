@@ -11,7 +11,7 @@ from unmask.control.check import AnswerCheck
 from unmask.control.expansion import Expansion
 from unmask.control.refiner import RefinedPrompt
 from unmask.control.route import Decision
-from unmask.search.plan import SearchPlan
+from unmask.control.search_choice import SearchChoice
 from unmask.tasks.consistency import SelfConsistency
 
 
@@ -40,10 +40,12 @@ class Admitted:
     consistency: SelfConsistency | None = None
     expansion: Expansion | None = None
     refined: RefinedPrompt | None = None
-    search: SearchPlan | None = None
+    search: SearchChoice | None = None
     max_total_steps: int | None = None
     decision: Decision | None = None
     escalation: "Admitted | None" = None
+    question: Question | None = None
+    cache_use: CacheUse = CacheUse()
 
     @property
     def asked_model(self) -> str:
@@ -74,9 +76,6 @@ class Admitted:
     def tokens_saved(self) -> int:
         """Prompt tokens that refinement has spared its answer."""
         return 0 if self.refined is None or self.refined.is_control else self.refined.tokens_saved
-
-    question: Question | None = None
-    cache_use: CacheUse = CacheUse()
 
     @property
     def opening(self) -> Request:

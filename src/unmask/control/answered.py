@@ -7,6 +7,7 @@ from enum import StrEnum
 from unmask.backend import Generation, Usage
 from unmask.cache.cache import Found
 from unmask.control.attempt import Attempt, AttemptReason, best_of, steps_of
+from unmask.control.searched import Searched
 from unmask.control.verdict import Verdict
 from unmask.types import ExitReason, Outcome
 
@@ -31,6 +32,7 @@ class Answered:
         cap: the limit that kept it from becoming better, if one did.
         model: whose answer it is; empty where nobody answers.
         found: what the cache had for it, where it was asked.
+        searched: what became of the search for its first attempt, if there was one.
     """
 
     generation: Generation
@@ -39,6 +41,7 @@ class Answered:
     cap: Cap | None = None
     model: str = ""
     found: Found | None = None
+    searched: Searched | None = None
 
     @property
     def first(self) -> Generation:

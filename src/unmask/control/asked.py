@@ -9,6 +9,8 @@ MAX_STEPS = "diffusion.max_steps"
 MAX_TOTAL_STEPS = "diffusion.max_total_steps"
 TASK = "diffusion.task"
 SEARCH = "diffusion.search"
+SEGMENT_WEIGHTS = "diffusion.segment_weights"
+WIDTH = "diffusion.width"
 SERVICE_CLASS = "diffusion.service_class"
 MAX_REEXPANSIONS = "diffusion.max_reexpansions"
 SERVICE_TIER = "service_tier"
@@ -44,7 +46,7 @@ class Asked:
         may_wait: whether the client waits for the answer that is accepted. One that is sent canvases as they are
             finished does not, and what it has been sent cannot be taken back, so it gets no further attempts.
         service_tier: tier of the OpenAI API, which stands for a service class.
-        search: how steps beyond one answer's are spent; ``None``: there are none.
+        search: how steps beyond one answer's are spent; ``None`` leaves it to the policy.
         is_repeatable: whether the same request would be answered alike: nothing is drawn, or the seed is the client's.
         cache: what it allows the cache.
         default_task: task type of the caller's requests that name none.

@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import partial
 
 from unmask.backend import Generation, ModelInfo, Request
-from unmask.clock import Clock, SystemClock
 from unmask.control.admitted import Admitted
 from unmask.control.answered import Answered, followed
 from unmask.control.asked import TASK, Asked
@@ -24,14 +23,14 @@ from unmask.control.reexpand import Generate, conclude
 from unmask.control.route import Route, RouteReason
 from unmask.control.routing import Routes
 from unmask.control.savings import ServingSavings
-from unmask.control.searching import Begun, begin
+from unmask.control.search_choice import choose_search
+from unmask.control.searching import Begun, SearchParts, begin
 from unmask.control.sources import FIXED_POLICY, ActivePolicy, Classified, Estimate
 from unmask.control.tiers import served_tier, settle_class, usable_classes
 from unmask.errors import InvalidRequestError
 from unmask.metrics.control import ControlEnd, ControlInstruments, ControlVerdict
 from unmask.policy.policy import DEFAULT_TASK, Policy
 from unmask.savings.standing import Standing
-from unmask.search.plan import check_plan
 from unmask.tasks.consistency import SelfConsistency
 from unmask.tasks.criteria import load_criteria
 from unmask.tasks.formats import AnswerFormat
@@ -49,8 +48,8 @@ class Controller:
         now: seconds since 1970, for records.
         new_id: names records.
         tiers: service classes by the tier of the OpenAI API that means them.
-        clock: of deadlines; by default the machine's.
         cached: looks for answers before they are generated; without it none is kept.
+        searches: what searches share.
     """
 
     def __init__(
@@ -61,16 +60,16 @@ class Controller:
         now: Callable[[], float],
         new_id: Callable[[], str],
         tiers: Mapping[str, str] | None = None,
-        clock: Clock | None = None,
         cached: CachedAnswers | None = None,
+        searches: SearchParts | None = None,
     ) -> None:
         self._parts = parts
         self._instruments = instruments
         self._now = now
         self._new_id = new_id
         self._tiers = tiers or {}
-        self._clock = clock or SystemClock()
         self._cached = cached
+        self._searches = searches or SearchParts()
         self._tasks = all_tasks()
         self._criteria = load_criteria()
         self._savings = ServingSavings(parts, instruments)
@@ -120,7 +119,7 @@ class Controller:
 
     def _routed(self, route: Route, request: Request, asked: Asked, held_to: HeldTo) -> Admitted:
         """Admit a request to the model of a route that it goes to first, and beside it to the larger one."""
-        started = self._clock.now()
+        started = self._searches.clock.now()
         large, small = route.large, route.small
         classified = self._classified(request, asked, large, self.policy_of(large), is_routed=True)
         may_follow = asked.may_wait and asked.max_reexpansions != 0
@@ -128,7 +127,7 @@ class Controller:
         decision = self._parts.routes.decide(
             route, request, classified, held_to.answer_format, can_escalate=can_escalate
         )
-        seconds = self._clock.now() - started
+        seconds = self._searches.clock.now() - started
         # The larger model's first, so that what it does not allow is an error whichever is tried.
         admitted = self._give(
             replace(request, model=large.name), asked, large, held_to, classified, may_control=not decision.is_small
@@ -170,11 +169,7 @@ class Controller:
             given = draw_control(given, book.seen(given.policy, task), self._parts.draw())
         check = make_check(request.messages, self._tasks.get(task), held_to.answer_format, held_to.verifiers)
         total = total_cap(request, given.service_class)
-        search = None
-        if asked.search is not None and not given.is_control:
-            # A control run is of the request itself.
-            search = replace(asked.search, max_total_steps=total)
-            check_plan(search, model, has_verifier=check is not None)
+        search = choose_search(request, asked, given, model, total=total, has_verifier=check is not None)
         expansion = expansion_of(active, given.service_class, request, asked, model, self._criteria.get(task, ()))
         refined = self._savings.refined(request, given, asked, model, check, total=total)
         changed = replace(
@@ -223,21 +218,29 @@ class Controller:
         self._cached.keep(admitted, looked, answered, request_id)
         return replace(answered, found=looked.found)
 
-    async def begin(self, admitted: Admitted, generate: Generate) -> Begun:
-        """Make the first attempt of a request, by its search if it has one. Of routes: `unmask.control.escalate`."""
+    async def begin(self, admitted: Admitted, generate: Generate, *, arrived: float | None = None) -> Begun:
+        """Make the first attempt of a request, by its search if it has one. Of routes: `unmask.control.escalate`.
+
+        Args:
+            admitted: the request.
+            generate: runs generations.
+            arrived: when the request did, on the clock of the searches; ``None``: now.
+        """
+        since = self._searches.clock.now() if arrived is None else arrived
         if admitted.escalation is None:
-            return await begin(admitted, generate, self._clock)
-        return await begin_small(admitted, generate, self._clock)
+            return await begin(admitted, generate, self._searches, arrived=since)
+        return await begin_small(admitted, generate, self._searches, arrived=since)
 
     async def conclude(self, admitted: Admitted, begun: Begun, generate: Generate) -> Answered:
         """Return the answer to a request whose first attempt has ended; see `unmask.control.reexpand`."""
         served = begun.served or admitted
         found = await conclude(served, begun.first, generate, beside=begun.beside)
+        found = replace(found, searched=begun.searched)
         if begun.tried is not None:
             found = followed(begun.tried, found)
         has_failed = served.can_escalate and bool(found.verdict.failures)
         if has_failed:
-            found = await escalate(served, found, generate, self._clock)
+            found = await escalate(served, found, generate, self._searches)
         self._instruments.answered(admitted.model.name, found.reexpansions)
         for attempt in found.attempts[1:]:
             self._instruments.attempted(attempt.model, attempt.reason, attempt.steps)

@@ -5,19 +5,18 @@ from dataclasses import replace
 
 from unmask.backend import Generation, Lever
 from unmask.backend import Request as GenerateRequest
-from unmask.clock import Clock
 from unmask.control.admitted import Admitted
 from unmask.control.answered import Answered, Cap, followed, unanswered
 from unmask.control.attempt import AttemptReason
 from unmask.control.reexpand import Generate, conclude
-from unmask.control.searching import Begun, begin
+from unmask.control.searching import Begun, SearchParts, begin
 from unmask.errors import DeadlineError, DrainingError, InvalidRequestError, UnmaskError
 from unmask.types import Outcome, StepBudget
 
 _LOG = logging.getLogger(__name__)
 
 
-async def begin_small(admitted: Admitted, generate: Generate, clock: Clock) -> Begun:
+async def begin_small(admitted: Admitted, generate: Generate, parts: SearchParts, *, arrived: float) -> Begun:
     """Make the first attempt of a request that may be escalated; by the large model where the small one has none.
 
     Raises:
@@ -26,12 +25,13 @@ async def begin_small(admitted: Admitted, generate: Generate, clock: Clock) -> B
     """
     assert admitted.escalation is not None, "only a route tries a small model first"
     try:
-        begun = await begin(admitted, generate, clock)
+        begun = await begin(admitted, generate, parts, arrived=arrived)
     except (InvalidRequestError, DeadlineError, DrainingError):
         raise
     except UnmaskError as error:
         _LOG.warning("%s serves a request of %s: %s", admitted.escalation.model.name, admitted.model.name, error)
-        return replace(await begin(admitted.escalation, generate, clock), served=admitted.escalation)
+        begun = await begin(admitted.escalation, generate, parts, arrived=arrived)
+        return replace(begun, served=admitted.escalation)
     if begun.first.outcome is not Outcome.FAILED:
         return begun
     _LOG.warning("%s failed and is followed by the large model: %s", admitted.model.name, begun.first.error)
@@ -39,10 +39,11 @@ async def begin_small(admitted: Admitted, generate: Generate, clock: Clock) -> B
     larger = within_rest(admitted, tried)
     if larger is None:
         return begun
-    return replace(await begin(larger, _further(generate), clock), served=larger, tried=tried)
+    begun = await begin(larger, _further(generate), parts, arrived=arrived)
+    return replace(begun, served=larger, tried=tried)
 
 
-async def escalate(admitted: Admitted, found: Answered, generate: Generate, clock: Clock) -> Answered:
+async def escalate(admitted: Admitted, found: Answered, generate: Generate, parts: SearchParts) -> Answered:
     """Return the large model's answer to a request that the small one has failed, unless that is worse.
 
     What the large model may take is what the request has left of its total. Where it cannot be run, or does not
@@ -52,7 +53,7 @@ async def escalate(admitted: Admitted, found: Answered, generate: Generate, cloc
     if larger is None:
         return replace(found, cap=Cap.MAX_TOTAL_STEPS)
     try:
-        begun = await begin(larger, _further(generate), clock)
+        begun = await begin(larger, _further(generate), parts, arrived=found.first.timing.arrived)
     except DeadlineError:
         return replace(found, cap=Cap.DEADLINE)
     except UnmaskError as error:
@@ -61,7 +62,8 @@ async def escalate(admitted: Admitted, found: Answered, generate: Generate, cloc
     if begun.first.outcome is not Outcome.COMPLETED:
         _LOG.warning("an escalated request ended as %s: %s", begun.first.outcome, begun.first.error)
         return followed(found, unanswered(begun.first, larger.model.name))
-    return followed(found, await conclude(larger, begun.first, generate, beside=begun.beside))
+    after = await conclude(larger, begun.first, generate, beside=begun.beside)
+    return followed(found, replace(after, searched=begun.searched))
 
 
 def within_rest(admitted: Admitted, tried: Answered) -> Admitted | None:
@@ -82,7 +84,7 @@ def within_rest(admitted: Admitted, tried: Answered) -> Admitted | None:
         larger,
         request=request,
         max_total_steps=left,
-        search=None if larger.search is None else replace(larger.search, max_total_steps=left),
+        search=None if larger.search is None else larger.search.within(left),
         expansion=None if larger.expansion is None else replace(larger.expansion, max_total_steps=left),
     )
 

@@ -88,9 +88,10 @@ class Moves:
         """Tell whether a further attempt would end past the deadline, if its steps take as long as the latest's."""
         if self.expansion.deadline_s is None:
             return False
-        latest = attempts[-1].generation
+        # What a search has run beside the answer has yielded to others, so its pace is not that of an answer.
+        latest = next(one.generation for one in reversed(attempts) if one.reason is not AttemptReason.SEARCH)
         timing, usage = latest.timing, latest.usage
-        elapsed = timing.finished - attempts[0].generation.timing.arrived
+        elapsed = max(one.generation.timing.finished for one in attempts) - _arrived(attempts)
         step_s = (timing.finished - timing.started) / max(1, usage.steps_used)
         steps = budget.max_steps * max(1, usage.canvases)
         if budget.max_total_steps is not None:
@@ -140,13 +141,18 @@ class Moves:
             smaller=(),
             draft=draft,
             sampling=reseeded(self.request.sampling, len(attempts)),
-            arrived=attempts[0].generation.timing.arrived,
+            arrived=_arrived(attempts),
             # An exit may be why the answer failed, and who watches a stream of drafts has been told of the first.
             exit=None,
             check=None,
             snapshots=False,
         )
         return Move(reason=reason, request=request, answers=failure)
+
+
+def _arrived(attempts: Sequence[Attempt]) -> float:
+    """Return when a request arrived: of a search's runs, of which any may be the answer, the earliest did then."""
+    return min(attempt.generation.timing.arrived for attempt in attempts)
 
 
 def reseeded(sampling: Sampling, number: int) -> Sampling:

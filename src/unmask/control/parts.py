@@ -11,6 +11,7 @@ from unmask.control.routing import Routes
 from unmask.control.sources import Classifier, EstimatorSource, NoEstimators, NoPolicies, PolicySource
 from unmask.ledger.ledger import Ledger
 from unmask.savings.standing import KnownSavings
+from unmask.search.reward import RewardDesk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +28,8 @@ class ControlParts:
         savings: what is known of savings, and which of them settings enable.
         refiner: refines prompts; without one they stay as they are.
         cache: where answers are kept to be given again; without one none are.
+        reward: asks a reward endpoint which of a search's answers is best; without one they are told apart as far as
+            verifiers, votes and confidence do.
         draw: uniform numbers from 0 up to but without 1, of which a control run is drawn.
     """
 
@@ -39,4 +42,5 @@ class ControlParts:
     savings: KnownSavings = field(default_factory=KnownSavings)
     refiner: Refiner | None = None
     cache: CacheParts | None = None
+    reward: RewardDesk | None = None
     draw: Callable[[], float] = field(default_factory=lambda: Random(0).random)

@@ -2,20 +2,43 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 
 from unmask.backend import Generation
-from unmask.clock import Clock
+from unmask.clock import Clock, SystemClock
 from unmask.control.admitted import Admitted
 from unmask.control.answered import Answered
 from unmask.control.attempt import Attempt, AttemptReason
+from unmask.control.pressure import Pressure
 from unmask.control.reexpand import Generate
+from unmask.control.searched import Searched
+from unmask.metrics.searches import SearchInstruments
+from unmask.search.found import Found
+from unmask.search.reward import RewardDesk
 from unmask.search.running import GenerationEndedError, Setting
 from unmask.search.search import search
 from unmask.types import Message
 
 _LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchParts:
+    """What the searches of a server share.
+
+    Attributes:
+        clock: of their deadlines.
+        desk: asks a reward endpoint, if there is one.
+        pressure: tells when the machine has no room for them; ``None`` takes it that it has.
+        instruments: told of each search; ``None`` counts none.
+    """
+
+    clock: Clock = field(default_factory=SystemClock)
+    desk: RewardDesk | None = None
+    pressure: Pressure | None = None
+    instruments: SearchInstruments | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,24 +48,28 @@ class Begun:
     Attributes:
         served: the request as the larger model of a route had it, where the small one could not be run.
         tried: what the small one came to, where it was begun.
+        searched: what became of its search, if it had one.
     """
 
     first: Generation
     beside: Sequence[Attempt] = ()
     served: Admitted | None = None
     tried: Answered | None = None
+    searched: Searched | None = None
 
 
-async def begin(admitted: Admitted, generate: Generate, clock: Clock) -> Begun:
+async def begin(admitted: Admitted, generate: Generate, parts: SearchParts, *, arrived: float) -> Begun:
     """Make the first attempt of a request.
 
-    With a search it is the best answer found, and the deadline is that of its service class, from now on. A search
-    none of whose generations completes is answered as the first of them.
+    With a search it is the best answer found, and the deadline is that of its service class, from the request's
+    arrival. What no answer waits for yields to everybody else's work, and is dropped where the machine has no room. A
+    search none of whose generations completes is answered as the first of them.
 
     Args:
         admitted: the request.
         generate: runs generations; a search's are booked as such, whichever is taken.
-        clock: of the deadline.
+        parts: what searches share.
+        arrived: when the request did, on the clock of ``parts``.
 
     Raises:
         UnmaskError: what keeps the backend from taking the request.
@@ -51,20 +78,41 @@ async def begin(admitted: Admitted, generate: Generate, clock: Clock) -> Begun:
         return await _both_ways(admitted, admitted.refined.messages, generate)
     if admitted.search is None:
         return Begun(first=await generate(admitted.opening, AttemptReason.FIRST))
-    deadline_s = admitted.request.terms.deadline_s
+    terms = admitted.request.terms
+    async with _setting(admitted, generate, parts) as setting:
+        deadline = None if terms.deadline_s is None else arrived + terms.deadline_s
+        try:
+            found = await search(replace(setting, spare=terms.spare, deadline=deadline))
+        except GenerationEndedError as error:
+            return Begun(first=error.generation)
+    begun = _begun(admitted, found)
+    if parts.instruments is not None and begun.searched is not None:
+        _count(parts.instruments, admitted.model.name, begun.searched)
+    return begun
+
+
+@asynccontextmanager
+async def _setting(admitted: Admitted, generate: Generate, parts: SearchParts) -> AsyncIterator[Setting]:
+    """Yield a request's search, with the word whether the machine has room for it."""
+    assert admitted.search is not None, "only a search has a setting"
     setting = Setting(
-        plan=admitted.search,
+        plan=admitted.search.plan,
         request=admitted.opening,
         model=admitted.model,
         generate=lambda request: generate(request, AttemptReason.SEARCH),
-        clock=clock,
+        clock=parts.clock,
         check=None if admitted.check is None else admitted.check.passes,
-        deadline=None if deadline_s is None else clock.now() + deadline_s,
+        desk=parts.desk,
     )
-    try:
-        found = await search(setting)
-    except GenerationEndedError as error:
-        return Begun(first=error.generation)
+    if parts.pressure is None:
+        yield setting
+        return
+    async with parts.pressure.watched(admitted.model.name) as pressed:
+        yield replace(setting, pressed=pressed)
+
+
+def _begun(admitted: Admitted, found: Found) -> Begun:
+    assert admitted.search is not None, "it was searched"
     best = found.best.generation
     # What is taken has the usage of the run that ended it, whatever else votes and earlier canvases have added.
     beside = tuple(
@@ -72,7 +120,18 @@ async def begin(admitted: Admitted, generate: Generate, clock: Clock) -> Begun:
         for ran in found.generations
         if ran.usage is not best.usage
     )
-    return Begun(first=best, beside=beside)
+    return Begun(
+        first=best,
+        beside=beside,
+        searched=Searched(
+            method=admitted.search.plan.method,
+            width=admitted.search.plan.width,
+            source=admitted.search.source,
+            limit=found.limit,
+            dropped=found.dropped,
+            reward=found.reward,
+        ),
+    )
 
 
 async def _both_ways(admitted: Admitted, messages: tuple[Message, ...], generate: Generate) -> Begun:
@@ -93,3 +152,11 @@ async def _both_ways(admitted: Admitted, messages: tuple[Message, ...], generate
         reason=AttemptReason.REFINED, generation=beside, budget=admitted.request.budget, model=admitted.model.name
     )
     return Begun(first=first, beside=(attempt,))
+
+
+def _count(instruments: SearchInstruments, model: str, searched: Searched) -> None:
+    instruments.searched(model, searched.method, searched.source)
+    if searched.limit is not None:
+        instruments.limited(model, searched.limit, searched.dropped)
+    if searched.reward is not None:
+        instruments.rewarded(model, searched.reward)

@@ -70,7 +70,7 @@ def most_steps(admitted: Admitted) -> int:
         of_one = canvases * (1 if request.mode is Mode.AUTOREGRESSIVE else steps)
         total += _generations(admitted) * of_one
         if not attempt and admitted.search is not None:
-            total += (admitted.search.width - 1) * of_one
+            total += (admitted.search.plan.width - 1) * of_one
         if not attempt and admitted.is_paired:
             total += of_one
     return _capped(admitted, total)
@@ -96,7 +96,7 @@ def _canvases(admitted: Admitted) -> int:
 def _searched(admitted: Admitted) -> int:
     """Return the most generations that a search, or a comparison of prompts, runs beside the first attempt."""
     beside = int(admitted.is_paired)
-    return beside if admitted.search is None else admitted.search.most_runs(_canvases(admitted)) - 1
+    return beside if admitted.search is None else admitted.search.plan.most_runs(_canvases(admitted)) - 1
 
 
 def _generations(admitted: Admitted) -> int:

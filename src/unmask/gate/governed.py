@@ -10,7 +10,6 @@ from unmask.control.attempt import LATER, AttemptReason
 from unmask.control.budget import BudgetSource
 from unmask.control.controller import Controller
 from unmask.control.parts import ControlParts
-from unmask.control.searching import Begun
 from unmask.control.sources import ActivePolicy, Classifier, EstimatorSource
 from unmask.metrics.control import ControlInstruments
 from unmask.metrics.in_front import BackendInFront
@@ -57,17 +56,17 @@ class GovernedBackend(BackendInFront):
         )
 
     async def generate(self, request: Request) -> Generation:
-        """Answer under the policy, further attempts included; their steps are in the usage of the answer."""
+        """Answer under the policy, its search and further attempts included; their steps are in the answer's usage."""
         if request.mode is not Mode.DIFFUSION:
             return await self._backend.generate(request)
         model = next(model for model in self._backend.models() if model.name == request.model)
         steps = None if request.budget is None else request.budget.max_steps
         admitted = self._controller.admit(request, Asked(max_steps=steps), model)
-        first = await self._backend.generate(admitted.request)
-        answered = await self._controller.conclude(admitted, Begun(first=first), self._further)
+        begun = await self._controller.begin(admitted, self._generated)
+        answered = await self._controller.conclude(admitted, begun, self._generated)
         return answered.generation
 
-    async def _further(self, request: Request, reason: AttemptReason) -> Generation:  # noqa: ARG002 - nobody books it
+    async def _generated(self, request: Request, reason: AttemptReason) -> Generation:  # noqa: ARG002 - nobody books it
         return await self._backend.generate(request)
 
     def stream(self, request: Request) -> AsyncGenerator[Event, None]:

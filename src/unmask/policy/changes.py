@@ -60,6 +60,9 @@ class Change:
                 return ChangeKind.CAP
             case ("classes" | "tasks", _, name) if name in _CAPS:
                 return ChangeKind.CAP
+            case ("classes", _, "searches", *_):
+                # It multiplies what a request may take.
+                return ChangeKind.CAP
             case ("control", *_) | ("difficulty",):
                 return ChangeKind.THRESHOLD
             case ("tasks", _, "exit" | "strategy" | "alpha" | "shift" | "finality", *_):

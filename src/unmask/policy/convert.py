@@ -2,8 +2,22 @@
 
 from dataclasses import fields
 
-from unmask.policy.policy import BucketSteps, ClassPolicy, ControlPolicy, ExitPolicy, Policy, TaskPolicy
-from unmask.policy.schema import ClassDocument, ExitDocument, PolicyDocument, StrategyDocument, TaskDocument
+from unmask.policy.policy import (
+    BucketSteps,
+    ClassPolicy,
+    ControlPolicy,
+    ExitPolicy,
+    Policy,
+    SearchPolicy,
+    TaskPolicy,
+)
+from unmask.policy.schema import (
+    ClassDocument,
+    ExitDocument,
+    PolicyDocument,
+    StrategyDocument,
+    TaskDocument,
+)
 from unmask.types import Bucket, ExitCondition, ExitRule, LearnedExit, StrategyChoice
 
 
@@ -40,7 +54,7 @@ def document_of(policy: Policy) -> PolicyDocument:
         "difficulty": policy.difficulty,
         "buckets": {entry.bucket: entry.max_steps for entry in policy.buckets},
         "default_class": policy.default_class,
-        "classes": {entry.name: _without(entry, "name") for entry in policy.classes},
+        "classes": {entry.name: _raw_class(entry) for entry in policy.classes},
         "tasks": {entry.task: _raw_task(entry) for entry in policy.tasks},
         "control": _without(policy.control),
     }
@@ -95,7 +109,17 @@ def _service_class(name: str, document: ClassDocument) -> ClassPolicy:
         min_share=document.min_share,
         max_share=document.max_share,
         smaller_bucket=document.smaller_bucket,
+        searches=tuple(
+            SearchPolicy(task=task, method=found.method, width=found.width, from_bucket=found.from_bucket)
+            for task, found in (document.searches or {}).items()
+        ),
     )
+
+
+def _raw_class(entry: ClassPolicy) -> dict[str, object]:
+    # Without any the field is left out, as it is in policies that are older than it.
+    searches = {search.task: _without(search, "task") for search in entry.searches} or None
+    return {**_without(entry, "name"), "searches": searches}
 
 
 def _raw_task(task: TaskPolicy) -> dict[str, object]:
@@ -129,6 +153,8 @@ def raw_exit(policy: ExitPolicy) -> dict[str, object]:
     }
 
 
-def _without(value: ClassPolicy | ControlPolicy | TaskPolicy | LearnedExit, *left_out: str) -> dict[str, object]:
+def _without(
+    value: ClassPolicy | ControlPolicy | SearchPolicy | TaskPolicy | LearnedExit, *left_out: str
+) -> dict[str, object]:
     """Return a value's fields by name; what stands elsewhere in the document is left out."""
     return {entry.name: getattr(value, entry.name) for entry in fields(value) if entry.name not in left_out}

@@ -15,8 +15,10 @@ from unmask.policy.policy import (
     ExitPolicy,
     Policy,
     Preference,
+    SearchPolicy,
     TaskPolicy,
 )
+from unmask.service import SearchMethod
 from unmask.types import (
     Bucket,
     ExitCondition,
@@ -56,10 +58,8 @@ _MEANINGS = {field.path: f"{field.meaning} Allowed: {field.allowed}." for field 
 
 
 def _template(path: list[str]) -> str:
-    """Put the placeholder into a path for the name of an entry."""
-    if len(path) > 1 and path[0] in PLACEHOLDERS:
-        return ".".join([path[0], PLACEHOLDERS[path[0]], *path[2:]])
-    return ".".join(path)
+    """Put placeholders into a path for the names of entries."""
+    return ".".join(PLACEHOLDERS.get(above, part) for above, part in zip(["", *path], path, strict=False))
 
 
 def _example() -> Policy:
@@ -113,32 +113,37 @@ def _example() -> Policy:
                 shift=0.5,
             ),
         ),
-        classes=(
-            ClassPolicy(
-                name="interactive",
-                prefers=Preference.DEADLINE,
-                max_steps=32,
-                max_total_steps=128,
-                at_cap=AtCap.TRUNCATE,
-                re_expansions=1,
-                re_expansion_factor=2.0,
-                deadline_s=10.0,
-                weight=8.0,
-                smaller_bucket=True,
-            ),
-            ClassPolicy(
-                name="batch",
-                prefers=Preference.QUALITY,
-                max_steps=32,
-                max_total_steps=None,
-                at_cap=AtCap.FAIL,
-                re_expansions=3,
-                re_expansion_factor=2.0,
-                weight=1.0,
-                min_share=0.1,
-                max_share=1.0,
-            ),
-        ),
+        classes=_classes(),
         default_class="interactive",
         control=ControlPolicy(fraction=0.02, young_fraction=0.1, young_until=381),
+    )
+
+
+def _classes() -> tuple[ClassPolicy, ...]:
+    return (
+        ClassPolicy(
+            name="interactive",
+            prefers=Preference.DEADLINE,
+            max_steps=32,
+            max_total_steps=128,
+            at_cap=AtCap.TRUNCATE,
+            re_expansions=1,
+            re_expansion_factor=2.0,
+            deadline_s=10.0,
+            weight=8.0,
+            smaller_bucket=True,
+        ),
+        ClassPolicy(
+            name="batch",
+            prefers=Preference.QUALITY,
+            max_steps=32,
+            max_total_steps=None,
+            at_cap=AtCap.FAIL,
+            re_expansions=3,
+            re_expansion_factor=2.0,
+            weight=1.0,
+            min_share=0.1,
+            max_share=1.0,
+            searches=(SearchPolicy(task="latin", method=SearchMethod.CANDIDATES, width=4, from_bucket=Bucket.L),),
+        ),
     )

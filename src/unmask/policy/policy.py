@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from unmask.service import ClassTerms
+from unmask.service import ClassTerms, SearchMethod
 from unmask.types import Bucket, ExitRule, StrategyChoice
 
 DEFAULT_TASK = "default"
@@ -76,6 +76,28 @@ class TaskPolicy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SearchPolicy:
+    """How requests of one task type are searched that ask for no search themselves.
+
+    Attributes:
+        width: how wide; it may take so many times the steps of one answer.
+        from_bucket: smallest bucket that is; ``None``: all are.
+    """
+
+    task: str
+    method: SearchMethod
+    width: int
+    from_bucket: Bucket | None = None
+
+    def covers(self, bucket: Bucket | None) -> bool:
+        """Tell whether a request of a bucket is searched; of one without a bucket nobody knows how hard it is."""
+        if self.from_bucket is None:
+            return True
+        order = list(Bucket)
+        return bucket is not None and order.index(bucket) >= order.index(self.from_bucket)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClassPolicy:
     """What holds for a service class.
 
@@ -90,6 +112,7 @@ class ClassPolicy:
         min_share: share of the machine that it gets while it has work; ``None`` is 0.
         max_share: most of the machine that it gets; ``None`` is all.
         smaller_bucket: whether a request that would be too late gets a smaller bucket rather than a refusal.
+        searches: which of its requests are searched; one entry a task type.
     """
 
     name: str
@@ -104,6 +127,11 @@ class ClassPolicy:
     min_share: float | None = None
     max_share: float | None = None
     smaller_bucket: bool | None = None
+    searches: tuple[SearchPolicy, ...] = ()
+
+    def search_of(self, task: str, bucket: Bucket | None) -> SearchPolicy | None:
+        """Return how a request of a task type and bucket is searched, or nothing where it is run once."""
+        return next((entry for entry in self.searches if entry.task == task and entry.covers(bucket)), None)
 
     @property
     def terms(self) -> ClassTerms:

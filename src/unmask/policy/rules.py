@@ -1,11 +1,12 @@
 """What has to hold between the fields of a policy; one rule a function, each with its message."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from unmask.errors import ConfigError, shown
 from unmask.policy.exit_rule import RuleFault, rule_faults
-from unmask.policy.policy import DEFAULT_TASK, BudgetMode, ClassPolicy, Policy, TaskPolicy
+from unmask.policy.policy import DEFAULT_TASK, BudgetMode, ClassPolicy, Policy, SearchPolicy, TaskPolicy
+from unmask.service import SearchMethod
 from unmask.types import Bucket, ExitRule, ProgressSignal, StrategyChoice, StrategyName
 
 LEAST_YOUNG_FRACTION = 0.05
@@ -37,14 +38,19 @@ def misfit(path: str, value: object, allowed: str, fix: str) -> ConfigError:
 
 
 def _names_differ(policy: Policy) -> None:
-    for path, names in (
-        ("buckets", [entry.bucket for entry in policy.buckets]),
-        ("tasks", [entry.task for entry in policy.tasks]),
-        ("classes", [entry.name for entry in policy.classes]),
-    ):
+    for path, names in _names(policy):
         twice = _twice(names)
         if twice is not None:
             raise misfit(path, str(twice), "each name once", "Remove one of the two.")
+
+
+def _names(policy: Policy) -> Iterator[tuple[str, Iterable[str]]]:
+    """Yield where entries have names, and these."""
+    yield "buckets", (entry.bucket for entry in policy.buckets)
+    yield "tasks", (entry.task for entry in policy.tasks)
+    yield "classes", (entry.name for entry in policy.classes)
+    for entry in policy.classes:
+        yield f"classes.{entry.name}.searches", (search.task for search in entry.searches)
 
 
 def _twice(names: Iterable[str]) -> str | None:
@@ -177,6 +183,8 @@ def _classes_make_sense(policy: Policy) -> None:
                 "Another attempt needs a larger budget; or set re_expansions to 0.",
             )
         _shares_make_sense(path, entry)
+        for search in entry.searches:
+            _search_makes_sense(f"{path}.searches.{search.task}", search, policy)
     promised = math.fsum(entry.min_share or 0.0 for entry in policy.classes)
     if promised > 1:
         raise misfit("classes", f"{promised:g} of min_share", "at most 1 together", "There is one machine to share.")
@@ -196,6 +204,23 @@ def _shares_make_sense(path: str, entry: ClassPolicy) -> None:
             True,  # noqa: FBT003 - the value that the message shows
             f"left out, or with {path}.deadline_s",
             "Without a deadline nothing is too late.",
+        )
+
+
+def _search_makes_sense(path: str, search: SearchPolicy, policy: Policy) -> None:
+    tasks = [task.task for task in policy.tasks]
+    if search.task not in tasks:
+        raise misfit(path, search.task, ", ".join(tasks), "Name a task type of `tasks`, or add this one there.")
+    if search.method is SearchMethod.NONE:
+        others = ", ".join(method for method in SearchMethod if method is not SearchMethod.NONE)
+        raise misfit(f"{path}.method", str(search.method), others, "Leave the entry out for none.")
+    buckets = [entry.bucket for entry in policy.buckets]
+    if search.from_bucket is not None and search.from_bucket not in buckets:
+        raise misfit(
+            f"{path}.from_bucket",
+            str(search.from_bucket),
+            ", ".join(buckets),
+            "Name a bucket of the policy, or leave it out for all.",
         )
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from unmask.policy.policy import AtCap, BudgetMode, Preference
+from unmask.service import LEAST_WEIGHT, MOST_WIDTH, SearchMethod
 from unmask.types import Bucket, ProgressSignal, StrategyName
 
 MOST_STEPS = 1_000_000
@@ -100,6 +101,19 @@ class TaskDocument(Document):
     )
 
 
+class SearchDocument(Document):
+    """How requests of a task type are searched that ask for no search themselves."""
+
+    method: SearchMethod = Field(description="How; any but `none`, which is what leaving the entry out means.")
+    width: Annotated[int, Field(ge=2, le=MOST_WIDTH)] = Field(
+        description="How wide: a search may take so many times the steps of one answer."
+    )
+    from_bucket: Bucket | None = Field(
+        default=None,
+        description="Smallest bucket that is searched, so that only requests that look hard are. Left out: all are.",
+    )
+
+
 class ClassDocument(Document):
     """What holds for a service class."""
 
@@ -126,7 +140,7 @@ class ClassDocument(Document):
         description="Seconds from arrival in which a request is answered; one that would be later is refused, or gets "
         "a smaller bucket. Left out: whenever.",
     )
-    weight: Annotated[float, Field(ge=0.01, le=1_000, allow_inf_nan=False)] | None = Field(
+    weight: Annotated[float, Field(ge=LEAST_WEIGHT, le=1_000, allow_inf_nan=False)] | None = Field(
         default=None, description="Its part where classes compete for the machine. Left out: 1."
     )
     min_share: Fraction | None = Field(
@@ -141,6 +155,11 @@ class ClassDocument(Document):
         default=None,
         description="Whether a request that would be too late gets a smaller bucket, not below the floor of its task "
         "type, rather than a refusal. Left out: it is refused.",
+    )
+    searches: dict[Name, SearchDocument] | None = Field(
+        default=None,
+        description="By task type how its requests are searched for a better answer where they neither ask for a "
+        "search nor name steps. Left out: none is.",
     )
 
 

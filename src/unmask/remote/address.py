@@ -162,6 +162,41 @@ def _result(host: str, port: int, address: str) -> ResolveResult:
     return ResolveResult(hostname=host, host=address, port=port, family=family, proto=0, flags=flags)
 
 
+class CheckedTransport(httpx.AsyncBaseTransport):
+    """Sends requests that are few to addresses that have been checked; names are resolved for each.
+
+    Args:
+        upstream: named in errors.
+        inner: makes the connections.
+    """
+
+    def __init__(self, upstream: str, inner: httpx.AsyncBaseTransport, *, allow_link_local: bool) -> None:
+        self._upstream = upstream
+        self._inner = inner
+        self._allow = allow_link_local
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request to the first address of its name that takes a connection.
+
+        Raises:
+            ForbiddenAddressError: the name stands for an address that may not be connected to.
+            UnreachableError: there is no such name.
+        """
+        host, port = request.url.host, port_of(request.url)
+        found = await asyncio.to_thread(found_addresses, self._upstream, host, port)
+        *others, last = allowed_addresses(self._upstream, found, allow_link_local=self._allow)
+        for address in others:
+            try:
+                return await self._inner.handle_async_request(pinned(request, address))
+            except httpx.ConnectError:
+                continue
+        return await self._inner.handle_async_request(pinned(request, last))
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._inner.aclose()
+
+
 class BlockingTransport(httpx.BaseTransport):
     """The same for what is asked once, before there is an event loop to hold up."""
 

@@ -135,7 +135,7 @@ class RemoteBackend:
     async def _tried(self, request: Request, model: ServedRemotely) -> AsyncGenerator[Event, None]:
         """Try a request until it is answered, or has failed for good; never again once text was passed on."""
         arrived = self._clock.now() if request.arrived is None else request.arrived
-        timeouts = model.settings.timeouts_of(request.terms.name)
+        timeouts = model.settings.timeouts_of(request.terms.origin)
         deadlines = Deadlines(timeouts=timeouts, ends=asyncio.get_running_loop().time() + timeouts.total)
         tried: list[str] = []
         while True:

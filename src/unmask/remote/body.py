@@ -86,8 +86,8 @@ def body_of(request: Request, model: RemoteModel, max_tokens: int) -> Json:
     if request.top_logprobs is not None:
         body |= {"logprobs": True, "top_logprobs": request.top_logprobs}
     if model.kind is Kind.UNMASK:
-        # Further attempts are made here, where they are reserved and booked.
-        body["diffusion"] = {"max_reexpansions": 0, **_diffusion(request)}
+        # Further attempts and searches are made here, where they are reserved and booked.
+        body["diffusion"] = {"max_reexpansions": 0, "search": "none", **_diffusion(request)}
     return body
 
 

@@ -54,16 +54,18 @@ async def concluded(runner: Runner, answers: list[Scored]) -> Found:
         runner: of the search.
         answers: at least one.
     """
-    plan, desk = runner.setting.plan, runner.setting.desk
-    voting = counted(answers, runner.setting.agreement) if plan.votes else answers
-    best, judged, problem = await chosen(voting, desk)
-    if problem is not None:
-        runner.note(problem)
+    setting = runner.setting
+    voting = counted(answers, setting.agreement) if setting.plan.votes else answers
+    choice = await chosen(voting, setting.desk, setting.request.messages, left_s=setting.left_s)
+    if choice.problem is not None:
+        runner.note(choice.problem)
     return Found(
-        best=best,
-        answers=judged,
+        best=choice.best,
+        answers=choice.answers,
         generations=tuple(runner.generations),
         steps=runner.purse.spent,
         limit=runner.limit,
+        dropped=runner.dropped,
+        reward=choice.end,
         notes=tuple(runner.notes),
     )

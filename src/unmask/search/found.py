@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from unmask.backend import Generation
+from unmask.search.reward import RewardEnd
 from unmask.search.running import Limit
 from unmask.search.score import Scored
 
@@ -17,6 +18,8 @@ class Found:
         generations: everything that ran, parts of answers and aborted ones included: what a ledger books.
         steps: denoise steps of all of these, and the most that those may have taken of which nobody knows.
         limit: what kept the search from going on, if anything did.
+        dropped: generations that this kept from their end, or from being begun at all.
+        reward: what came of asking a reward endpoint; ``None`` where none was asked.
         notes: what went wrong without ending the search, and what was left out.
     """
 
@@ -25,4 +28,6 @@ class Found:
     generations: tuple[Generation, ...]
     steps: int
     limit: Limit | None = None
+    dropped: int = 0
+    reward: RewardEnd | None = None
     notes: tuple[str, ...] = ()

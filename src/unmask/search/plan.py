@@ -6,24 +6,13 @@ from typing import assert_never
 
 from unmask.backend import HIGHEST_TEMPERATURE, Lever, ModelInfo
 from unmask.errors import InvalidRequestError
+from unmask.service import MOST_WIDTH, SearchMethod
 
-MOST_WIDTH = 16
-"""Steps grow with the width, and what they buy does not."""
 DRAWS = 4
 """Most draws of one of rollover's canvases, as a multiple of the width: short ones would else go on for long."""
 MOST_LOOKS = 64
 """Looks at one canvas that are reckoned with where they are taken every few steps."""
 _PATH_LEVERS = (Lever.BUDGET, Lever.DRAFT, Lever.TRACE)
-
-
-class SearchMethod(StrEnum):
-    """How steps beyond one answer's are spent; each is described where it is implemented."""
-
-    NONE = "none"
-    CANDIDATES = "candidates"
-    BREADTH = "breadth"
-    DEPTH = "depth"
-    ROLLOVER = "rollover"
 
 
 class Children(StrEnum):
@@ -83,6 +72,11 @@ class SearchPlan:
     back: int = 4
     breadth: BreadthPlan = BreadthPlan()
     weights: tuple[float, ...] = ()
+
+    @property
+    def runs_once(self) -> bool:
+        """Whether the request is run once, as without a search."""
+        return self.method is SearchMethod.NONE or self.width == 1
 
     def most_runs(self, canvases: int) -> int:
         """Return the most generations that a search of a request takes.

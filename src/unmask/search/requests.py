@@ -25,8 +25,9 @@ def reseeded(sampling: Sampling, number: int) -> Sampling:
 def drawn(setting: Setting, number: int, *, is_warm: bool = True) -> Request:
     """Return generation ``number`` of a search: number 0 as the request itself, others drawn anew.
 
-    All but number 0 are drawn at the plan's temperature, unless the request's own is higher; with ``is_warm`` false at
-    the request's own.
+    All but number 0 are drawn at the plan's temperature, unless the request's own is higher, and yield to everybody
+    else's work (`Setting.spare`). With ``is_warm`` false they are what the answer waits for: the request's own
+    temperature and terms.
 
     All have the request's messages and tenant, so the prompt's KV is computed once. Exits, budgets to fall back on and
     snapshots are the first's alone: an exit may be what made it fail, and a control run is of the request itself.
@@ -50,7 +51,7 @@ def drawn(setting: Setting, number: int, *, is_warm: bool = True) -> Request:
         exit=None,
         check=None,
         snapshots=False,
-        terms=setting.spare or request.terms,
+        terms=setting.spare if is_warm and setting.spare is not None else request.terms,
     )
 
 

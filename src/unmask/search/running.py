@@ -56,8 +56,8 @@ class Setting:
         agreement: what of two answers has to be the same for them to agree; by default their words.
         desk: asks a reward endpoint, if there is one.
         clock: the deadline's.
-        spare: what generations beside the first have of the machine; ``None``: what the request has. A class of low
-            weight makes them wait for everyone else's work.
+        spare: what generations that no answer waits for have of the machine; ``None``: what the request has. A class
+            of low weight makes them wait for everyone else's work.
         deadline: when an answer has to be there, on the clock. From then on nothing is begun, and what runs is
             dropped as soon as there is an answer.
         pressed: set where the machine has no room for more than an answer; like a deadline that is over.
@@ -105,6 +105,11 @@ class Setting:
         return self.plan.max_total_steps or self.plan.width * self.most_steps
 
     @property
+    def left_s(self) -> float | None:
+        """Seconds until the deadline; ``None`` without one."""
+        return None if self.deadline is None else max(0.0, self.deadline - self.clock.now())
+
+    @property
     def has_budget(self) -> bool:
         """Whether the model takes a budget; one without takes the steps it takes."""
         return Lever.BUDGET in self.model.levers
@@ -118,6 +123,7 @@ class Runner:
         generations: all that have ended, aborted ones included, in the order they ended.
         notes: what went wrong without ending the search, and what was left out.
         limit: what kept the search from going on, if anything did.
+        dropped: generations that this kept from their end, or from being begun at all.
         has_answer: whether there is an answer, so that what runs may be dropped; whoever drives the search says so.
     """
 
@@ -127,6 +133,7 @@ class Runner:
         self.generations: list[Generation] = []
         self.notes: list[str] = []
         self.limit: Limit | None = None
+        self.dropped = 0
         self.has_answer = False
 
     def limiting(self) -> Limit | None:
@@ -213,6 +220,7 @@ class _Family:
             is_needed = not (runner.has_answer or self._running or any(self._found))
             if not is_needed and runner.is_over():
                 runner.note(f"{len(self._waiting)} generations were not begun: {runner.limit}")
+                runner.dropped += len(self._waiting)
                 self._waiting.clear()
                 return
             held = runner.purse.hold(self._most)
@@ -227,9 +235,10 @@ class _Family:
         setting = self._runner.setting
         if self._runner.limiting() is not None and not self._may_drop():
             return (await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED))[0]
-        left = None if setting.deadline is None else max(0.0, setting.deadline - setting.clock.now())
         with _waiting_for(setting.pressed) as others:
-            ended, _ = await asyncio.wait({*self._running, *others}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            ended, _ = await asyncio.wait(
+                {*self._running, *others}, timeout=setting.left_s, return_when=asyncio.FIRST_COMPLETED
+            )
         return {task for task in ended if task in self._running}  # type: ignore[misc]
 
     def _may_drop(self) -> bool:
@@ -242,6 +251,7 @@ class _Family:
         dropped = [task for task in self._running if task is not kept]
         if dropped and self._runner.is_over():
             self._runner.note(f"{len(dropped)} generations were dropped: {self._runner.limit}")
+            self._runner.dropped += len(dropped)
         await self._drop(dropped)
 
     async def _take(self, task: "asyncio.Task[Generation]") -> None:

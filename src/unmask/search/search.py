@@ -7,9 +7,10 @@ from unmask.search.breadth import breadth
 from unmask.search.candidates import candidates
 from unmask.search.depth import depth
 from unmask.search.found import Found
-from unmask.search.plan import SearchMethod, check_plan
+from unmask.search.plan import check_plan
 from unmask.search.rollover import rollover
 from unmask.search.running import Setting
+from unmask.service import SearchMethod
 
 
 async def search(setting: Setting) -> Found:
