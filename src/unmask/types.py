@@ -22,10 +22,19 @@ class Message:
 
 
 class Mode(StrEnum):
-    """How the weights are run: canvases denoised, or one token after the other."""
+    """How the weights are run: canvases denoised; one token after the other; or so, but with a canvas that drafts.
+
+    ``speculative`` gives the answer of ``autoregressive`` in fewer steps.
+    """
 
     DIFFUSION = "diffusion"
     AUTOREGRESSIVE = "autoregressive"
+    SPECULATIVE = "speculative"
+
+    @property
+    def is_causal(self) -> bool:
+        """Whether each token of the answer is drawn from those before it."""
+        return self is not Mode.DIFFUSION
 
 
 class Precision(StrEnum):

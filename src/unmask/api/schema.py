@@ -18,7 +18,7 @@ from unmask.api.strict import STRICT, Strict, described, where
 from unmask.api.verify_schema import Verifiers
 from unmask.backend import HIGHEST_TEMPERATURE, MOST_STOPS
 from unmask.search.plan import MOST_WIDTH, SearchMethod
-from unmask.types import NAMED_STRATEGIES, StrategyName
+from unmask.types import NAMED_STRATEGIES, Mode, StrategyName
 
 TEXT_TAG = "<text>"
 PARTS_TAG = "<parts>"
@@ -144,6 +144,12 @@ class DiffusionOptions(Strict):
     )
     canvas_length: Positive | None = Field(
         default=None, description="Tokens of a canvas; one of the model's `canvas_lengths`."
+    )
+    mode: Annotated[Mode, Field(strict=False)] | None = Field(
+        default=None,
+        description="How the answer is written: canvases denoised, which is the default; `autoregressive`, one token a "
+        "step; or `speculative`, the same answer in fewer steps, as a canvas drafts what the next step verifies. The "
+        "latter draws no tokens: `temperature` 0 only.",
     )
     strategy: NamedStrategy | None = Field(
         default=None, description="Which positions a step reveals. By default `low_confidence`."
