@@ -46,7 +46,7 @@ class Lever(StrEnum):
 ALL_LEVERS = tuple(Lever)
 
 
-DRAFTING_LENGTH = 16
+DRAFTING_LENGTH = 8
 """Longest canvas that drafts, unless a request asks for a longer one: of what is further ahead little is accepted."""
 
 

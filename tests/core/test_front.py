@@ -83,6 +83,10 @@ async def test_notices_tell_growth_and_end(server: Server) -> None:
     ]
 
 
+GROWTH = {Mode.DIFFUSION: (8, 8), Mode.AUTOREGRESSIVE: (1,) * 16, Mode.SPECULATIVE: (1, 8, 7)}
+"""Tokens that join the output of 16 at a time; a canvas of 8 drafts seven, and a step draws one more."""
+
+
 @pytest.mark.parametrize("mode", Mode)
 async def test_each_log_probability_is_told_once(server: Server, mode: Mode) -> None:
     """A notice brings those of the tokens that joined the output since the notice before; the last brings none."""
@@ -93,7 +97,7 @@ async def test_each_log_probability_is_told_once(server: Server, mode: Mode) -> 
     assert notices[-1].sequence is not None
     assert told == notices[-1].sequence.logprobs
     assert len(told) == 16
-    assert [len(notice.logprobs) for notice in notices] == [*((1,) * 16 if mode is Mode.AUTOREGRESSIVE else (8, 8)), 0]
+    assert [len(notice.logprobs) for notice in notices] == [*GROWTH[mode], 0]
 
 
 async def test_many_callers_share_the_thread(server: Server) -> None:

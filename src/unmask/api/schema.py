@@ -93,6 +93,17 @@ _PROBABILITY = where(
     strategy={"enum": [strategy.value for strategy in NAMED_STRATEGIES if not strategy.has_bounded_threshold]},
 )
 
+_CAUSAL = where(
+    "mode",
+    {"enum": [mode.value for mode in Mode if mode.is_causal]},
+    strategy=_NULL,
+    threshold=_NULL,
+    window=_NULL,
+    search={"enum": ["none", None]},
+    stream={"enum": ["committed", "verified", None]},
+)
+_WITHOUT_CANVAS = where("mode", {"const": Mode.AUTOREGRESSIVE.value}, canvas_length=_NULL)
+
 NamedStrategy = Literal[
     StrategyName.LOW_CONFIDENCE,
     StrategyName.CONFIDENCE_THRESHOLD,
@@ -126,7 +137,7 @@ class VllmArguments(Strict):
 class DiffusionOptions(Strict):
     """How the answer is denoised."""
 
-    model_config = ConfigDict(**STRICT, json_schema_extra=described(DIFFUSION, _PROBABILITY))
+    model_config = ConfigDict(**STRICT, json_schema_extra=described(DIFFUSION, _PROBABILITY, _CAUSAL, _WITHOUT_CANVAS))
 
     max_steps: Positive | None = Field(
         default=None,
@@ -213,6 +224,16 @@ CONDITIONS: tuple[JsonDict, ...] = (
         "diffusion",
         {"type": "object", "properties": {"stream": {"type": "string"}}, "required": ["stream"]},
         stream=_STREAMED,
+    ),
+    where(
+        "diffusion",
+        {"type": "object", "properties": {"mode": {"const": Mode.SPECULATIVE.value}}, "required": ["mode"]},
+        temperature={"enum": [0, None]},
+    ),
+    where(
+        "diffusion",
+        {"type": "object", "properties": {"mode": {"const": Mode.AUTOREGRESSIVE.value}}, "required": ["mode"]},
+        vllm_xargs={"properties": {"diffusion_canvas_length": _NULL}},
     ),
     where(
         "reasoning_effort",

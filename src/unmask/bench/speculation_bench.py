@@ -206,7 +206,7 @@ def _figures(asked: Items[_Asked], samples: _Samples, seed: int) -> Iterator[Fig
         chosen = [
             ended for one, ended in zip(asked, samples.drafted, strict=True) if task is None or one.item.task == task
         ]
-        prefix = "" if task is None else f"{task}."
+        prefix = "all." if task is None else f"{task}."
         accepted = [ended.accepted / ended.steps for ended in chosen]
         yield _mean(f"{prefix}accepted_per_round", accepted, seed)
         yield _mean(f"{prefix}tokens_per_round", [len(ended.output) / ended.steps for ended in chosen], seed)
