@@ -8,6 +8,7 @@ from typing import Protocol
 
 from unmask.service import ClassTerms, QueueLoad, SmallerBudget
 from unmask.types import (
+    DRAFTING_LENGTH,
     Bucket,
     Draft,
     DraftCheck,
@@ -46,10 +47,6 @@ class Lever(StrEnum):
 ALL_LEVERS = tuple(Lever)
 
 
-DRAFTING_LENGTH = 8
-"""Longest canvas that drafts, unless a request asks for a longer one: of what is further ahead little is accepted."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelInfo:
     """What a client may ask of a model, and what answers: which weights, in which precision.
@@ -84,9 +81,8 @@ class ModelInfo:
         """Return the canvas length that is taken unless asked otherwise: canvases that only draft are shorter."""
         if mode is not Mode.SPECULATIVE:
             return self.default_canvas_length
-        return max(
-            (length for length in self.canvas_lengths if length <= DRAFTING_LENGTH), default=self.default_canvas_length
-        )
+        short = [length for length in self.canvas_lengths if length <= DRAFTING_LENGTH]
+        return max(short, default=self.default_canvas_length)
 
 
 class EngineState(StrEnum):

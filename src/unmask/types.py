@@ -37,6 +37,10 @@ class Mode(StrEnum):
         return self is not Mode.DIFFUSION
 
 
+DRAFTING_LENGTH = 8
+"""Longest canvas that drafts, unless a request asks for a longer one: of what is further ahead little is accepted."""
+
+
 class Precision(StrEnum):
     """The type of numbers that a model's products, attention and pages are in."""
 
