@@ -37,10 +37,6 @@ class Mode(StrEnum):
         return self is not Mode.DIFFUSION
 
 
-DRAFTING_LENGTH = 8
-"""Longest canvas that drafts, unless a request asks for a longer one: of what is further ahead little is accepted."""
-
-
 class Precision(StrEnum):
     """The type of numbers that a model's products, attention and pages are in."""
 
@@ -48,6 +44,8 @@ class Precision(StrEnum):
     BFLOAT16 = "bfloat16"
 
 
+DRAFTING_LENGTH = 8
+"""Longest canvas that drafts, unless a request asks for a longer one: of what is further ahead little is accepted."""
 LOW_CONFIDENCE_WINDOW = 5
 """So narrow that a canvas is filled nearly in reading order, which the surest positions alone spoil."""
 

@@ -12,7 +12,7 @@ import pytest
 from unmask.core.errors import EngineStoppedError
 from unmask.core.front import Front, Kind, Notice
 from unmask.errors import ContextLengthError, DrainingError, QueueFullError
-from unmask.plan import CanvasTask, DecodeTask, Row, RowResult
+from unmask.plan import CanvasTask, Row, RowResult, Task
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Submission
 from unmask.testing.cores import make_core
@@ -36,7 +36,7 @@ class Server:
         self.core = make_core(self.engine, settings, queue_limit=queue_limit)
         self.front = Front(self.core)
 
-    def _fill(self, _row: Row, task: CanvasTask | DecodeTask) -> RowResult:
+    def _fill(self, _row: Row, task: Task) -> RowResult:
         if isinstance(task, CanvasTask) and self.finish.is_set():
             task = replace(task, steps_left=1)
         return fill(task, 9)
