@@ -8,6 +8,7 @@ from typing import Protocol
 
 from unmask.service import ClassTerms, QueueLoad, SmallerBudget
 from unmask.types import (
+    DRAFTING_LENGTH,
     Bucket,
     Draft,
     DraftCheck,
@@ -76,6 +77,13 @@ class ModelInfo:
     def default_steps_of(self, canvas_length: int | None) -> int:
         """Return the steps of a canvas that are taken unless asked otherwise: never more than it has positions."""
         return min(self.default_steps, canvas_length or self.default_canvas_length)
+
+    def default_canvas_of(self, mode: Mode) -> int:
+        """Return the canvas length that is taken unless asked otherwise: canvases that only draft are shorter."""
+        if mode is not Mode.SPECULATIVE:
+            return self.default_canvas_length
+        short = [length for length in self.canvas_lengths if length <= DRAFTING_LENGTH]
+        return max(short, default=self.default_canvas_length)
 
 
 class EngineState(StrEnum):
@@ -189,7 +197,11 @@ class Request:
 class Usage:
     """What a request cost. Steps are denoise steps (decode steps when autoregressive) and nothing else.
 
+    A speculative step verifies a draft and drafts on: it counts once, as it is one forward.
+
     Attributes:
+        drafted: tokens of drafts that were verified; 0 in modes that do not draft.
+        accepted: those of them that became output.
         steps_known: whether whoever served it says how many steps it took. Where not, steps and canvases are 0 and
             mean nothing.
         tokens_known: whether it says how many tokens there were. Where not, their numbers are 0 and mean nothing.
@@ -206,6 +218,13 @@ class Usage:
     exit_reason: ExitReason
     steps_known: bool = True
     tokens_known: bool = True
+    drafted: int = 0
+    accepted: int = 0
+
+    @property
+    def accepted_per_step(self) -> float:
+        """Drafted tokens that became output, per step."""
+        return self.accepted / self.steps_used if self.steps_used else 0.0
 
     @property
     def tokens_per_step(self) -> float:

@@ -1,7 +1,7 @@
 """What ``sched`` asks of ``engine`` in one tick, and what it gets back."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, assert_never
 
 from unmask.types import ExitRule, FixedToken, Progress, ProgressSignal, Sampling, StepTrace, StrategyChoice
 
@@ -54,8 +54,28 @@ class DecodeTask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SpeculativeTask:
+    """Verify the draft at the end of the appended tokens, draw the token that follows, and draft on.
+
+    Attributes:
+        draft: tokens that were drafted; the last ones appended.
+        tokens: the canvas that drafts on, all masks; empty where nothing may follow.
+        index: output tokens before the draft.
+        top_logprobs: how many alternatives the log-probability of each token comes with; ``None`` wants none at all.
+    """
+
+    draft: tuple[int, ...]
+    tokens: tuple[int, ...]
+    index: int
+    top_logprobs: int | None = None
+
+
+Task = CanvasTask | DecodeTask | SpeculativeTask
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One sequence's part of a forward: tokens to append at ``start``, then a canvas or a token to draw.
+    """One sequence's part of a forward: tokens to append at ``start``, then a canvas or a token to draw, or both.
 
     ``pages`` cover ``start + len(append) + canvas`` positions.
     """
@@ -64,12 +84,18 @@ class Row:
     start: int
     append: tuple[int, ...]
     pages: tuple[int, ...]
-    task: CanvasTask | DecodeTask | None
+    task: Task | None
 
     @property
     def tokens(self) -> int:
         """Tokens that it brings to the forward."""
-        return len(self.append) + (len(self.task.tokens) if isinstance(self.task, CanvasTask) else 0)
+        match self.task:
+            case CanvasTask() | SpeculativeTask():
+                return len(self.append) + len(self.task.tokens)
+            case DecodeTask() | None:
+                return len(self.append)
+            case _:
+                assert_never(self.task)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,13 +147,30 @@ class TokenResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SpeculativeResult:
+    """The tokens that autoregressive decoding would have drawn: what it accepts of a draft, and the one that follows.
+
+    Attributes:
+        tokens: at least one.
+        accepted: how many of them were drafted.
+        draft: what seems to follow them, not verified; empty where some of the earlier draft was rejected.
+        logprobs: an entry per token, where asked for.
+    """
+
+    tokens: tuple[int, ...]
+    accepted: int
+    draft: tuple[int, ...]
+    logprobs: tuple[FixedToken, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RowFailure:
     """A row whose request cannot go on; the plan's other rows are none the worse for it."""
 
     error: str
 
 
-StepResult = CanvasResult | TokenResult
+StepResult = CanvasResult | TokenResult | SpeculativeResult
 RowResult = StepResult | RowFailure | None
 
 

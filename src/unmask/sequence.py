@@ -1,6 +1,7 @@
 """The state of one generation: the only mutable object, touched by the core's thread alone."""
 
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from unmask.service import ClassTerms, SmallerBudget
 from unmask.types import (
@@ -66,9 +67,16 @@ class Submission:
     def most_tokens(self) -> int:
         """Row tokens that it may come to take: its prompt, every step's canvas, and what is committed in between."""
         steps = self.budget.max_total_steps or 0
-        if self.mode is Mode.AUTOREGRESSIVE:
-            return len(self.prompt) + steps
-        return self.max_length + steps * self.canvas_length
+        match self.mode:
+            case Mode.DIFFUSION:
+                return self.max_length + steps * self.canvas_length
+            case Mode.AUTOREGRESSIVE:
+                return len(self.prompt) + steps
+            case Mode.SPECULATIVE:
+                # A step verifies what the canvas of the one before has drafted, and drafts on.
+                return len(self.prompt) + steps * 2 * self.canvas_length
+            case _:
+                assert_never(self.mode)
 
     @property
     def max_canvases(self) -> int:
@@ -78,7 +86,7 @@ class Submission:
     @property
     def max_length(self) -> int:
         """Context positions the request may come to hold."""
-        if self.mode is Mode.AUTOREGRESSIVE:
+        if self.mode.is_causal:
             return len(self.prompt) + self.max_tokens
         return min(len(self.prompt) + self.max_canvases * self.canvas_length, self.context_length)
 
@@ -132,7 +140,8 @@ class Sequence:
     ``exited`` tells whether an exit rule has stopped a canvas, ``met`` what it read at the last one. ``control`` is,
     in a control run whose rule was met, the request as it would be with its exits; of it only steps, output and text
     count. ``owed`` are the row tokens that it may still come to take; ``kept_tokens`` those of its canvases that became
-    output, once for each step.
+    output, once for each step. ``draft`` are the last of the pending tokens, where they are drafted and not verified;
+    ``drafted`` counts all that were looked at, ``accepted`` those of them that became output.
     """
 
     id: int
@@ -141,6 +150,7 @@ class Sequence:
     pages: list[int] = field(default_factory=list)
     committed: int = 0
     pending: tuple[int, ...] = ()
+    draft: tuple[int, ...] = ()
     canvas: Canvas | None = None
     output: list[int] = field(default_factory=list)
     hashed_pages: int = 0
@@ -152,6 +162,8 @@ class Sequence:
     commit_tokens: int = 0
     steps: int = 0
     canvases: int = 0
+    drafted: int = 0
+    accepted: int = 0
     owed: int = 0
     kept_tokens: int = 0
     abort_requested: bool = False

@@ -22,10 +22,19 @@ class Message:
 
 
 class Mode(StrEnum):
-    """How the weights are run: canvases denoised, or one token after the other."""
+    """How the weights are run: canvases denoised; one token after the other; or so, but with a canvas that drafts.
+
+    ``speculative`` gives the answer of ``autoregressive`` in fewer steps.
+    """
 
     DIFFUSION = "diffusion"
     AUTOREGRESSIVE = "autoregressive"
+    SPECULATIVE = "speculative"
+
+    @property
+    def is_causal(self) -> bool:
+        """Whether each token of the answer is drawn from those before it."""
+        return self is not Mode.DIFFUSION
 
 
 class Precision(StrEnum):
@@ -35,6 +44,8 @@ class Precision(StrEnum):
     BFLOAT16 = "bfloat16"
 
 
+DRAFTING_LENGTH = 8
+"""Longest canvas that drafts, unless a request asks for a longer one: of what is further ahead little is accepted."""
 LOW_CONFIDENCE_WINDOW = 5
 """So narrow that a canvas is filled nearly in reading order, which the surest positions alone spoil."""
 

@@ -142,6 +142,9 @@ TRUE: tuple[dict[str, Any], ...] = (
     {"diffusion": {"search": "candidates", "width": 16}, "stream": True},
     {"diffusion": {"search": "none", "width": None}},
     {"diffusion": {"search": "rollover", "segment_weights": [1, 2.5]}},
+    {"diffusion": {"mode": "autoregressive", "search": "none"}, "temperature": 0.5},
+    {"diffusion": {"mode": "speculative", "canvas_length": 16, "stream": "committed"}, "stream": True},
+    {"diffusion": {"mode": "diffusion", "strategy": "klass"}},
 )
 FALSE: tuple[dict[str, Any], ...] = (
     {"n": 0},
@@ -178,6 +181,13 @@ FALSE: tuple[dict[str, Any], ...] = (
     {"diffusion": {"search": "breadth", "width": 1000}},
     {"diffusion": {"search": "rollover", "segment_weights": []}},
     {"diffusion": {"search": "rollover", "segment_weights": [0]}},
+    {"diffusion": {"mode": "fast"}},
+    {"diffusion": {"mode": "speculative"}, "temperature": 0.5},
+    {"diffusion": {"mode": "speculative", "strategy": "klass"}},
+    {"diffusion": {"mode": "autoregressive", "canvas_length": 8}},
+    {"diffusion": {"mode": "autoregressive"}, "vllm_xargs": {"diffusion_canvas_length": 8}},
+    {"diffusion": {"mode": "autoregressive", "search": "candidates"}},
+    {"diffusion": {"mode": "speculative", "stream": "snapshots"}, "stream": True},
     {"vllm_xargs": {"diffusion_canvas_length": 12}},
     {"stream_options": {"include_usage": True}},
     {"stream": False, "stream_options": {}},

@@ -94,6 +94,9 @@ async def test_several_choices_say_what_each_cost() -> None:
     response = await post(saying("1", "12345678"), make_call(["a"] * 2))
 
     given = {
+        "drafted": 0,
+        "accepted": 0,
+        "accepted_per_round": 0.0,
         "steps_known": True,
         "tokens_known": True,
         "exit_reason": "converged",

@@ -2,7 +2,7 @@
 
 from unmask.bench.arriving import Arrival, serve_arrivals
 from unmask.core.core import Core
-from unmask.plan import CanvasTask, DecodeTask, Row, RowResult
+from unmask.plan import Row, RowResult, Task
 from unmask.sched.settings import SchedSettings
 from unmask.testing.cores import make_core
 from unmask.testing.fake_engine import FakeEngine, fill
@@ -15,7 +15,7 @@ SETTINGS = SchedSettings(max_rows=1)
 def ticking(clock: ManualClock, row_s: float = 1.0) -> Core:
     """Return a core of one row that takes a second a step."""
 
-    def script(_row: Row, task: CanvasTask | DecodeTask) -> RowResult:
+    def script(_row: Row, task: Task) -> RowResult:
         clock.advance(row_s)
         return fill(task, 9)
 

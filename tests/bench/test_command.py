@@ -57,6 +57,7 @@ def test_among_all_a_bench_without_policy_is_left_out(tmp_path: Path, capsys: py
         "gate",
         "search",
         "business",
+        "speculation",
     ]
     assert "bench policy cannot measure" in capsys.readouterr().err
 
@@ -77,6 +78,7 @@ def test_with_a_policy_all_are_run(tmp_path: Path) -> None:
         "gate",
         "search",
         "business",
+        "speculation",
     ]
 
 

@@ -20,6 +20,7 @@ from unmask.bench.gate_marks import TRAP_ACCEPTED, marks_of, prompts_of
 from unmask.bench.gate_report import write_gate_report
 from unmask.bench.gate_sizes import FULL, QUICK, GateSizes
 from unmask.bench.gate_stages import Stage
+from unmask.bench.modes import BOTH_MODES
 from unmask.bench.pictures import save_picture
 from unmask.bench.report import BenchReport
 from unmask.control.sources import ActivePolicy
@@ -141,7 +142,7 @@ def test_a_question_is_asked_as_a_server_would(policy: ActivePolicy) -> None:
     """The policy's strategy and exit for diffusion; a step a token, and no exit, for decoding; the same prompt."""
     desk = make_desk(policy)
     scenario = first(ScenarioKind.FACT)
-    diffusion, decoding = (desk.submission(make_key(scenario, mode=mode, seed=2), scenario, ()) for mode in Mode)
+    diffusion, decoding = (desk.submission(make_key(scenario, mode=mode, seed=2), scenario, ()) for mode in BOTH_MODES)
 
     assert diffusion.strategy.name is StrategyName.CONFIDENCE_THRESHOLD
     assert diffusion.exit is not None
@@ -156,7 +157,7 @@ def test_no_arm_or_seed_finds_anothers_prompt_in_the_cache() -> None:
     """Else whichever comes second would look faster."""
     desk = make_desk()
     scenario = first(ScenarioKind.FACT)
-    keys = [make_key(scenario, stage, mode, seed) for stage in Stage for mode in Mode for seed in (0, 1)]
+    keys = [make_key(scenario, stage, mode, seed) for stage in Stage for mode in BOTH_MODES for seed in (0, 1)]
     tenants = [desk.submission(key, scenario, ()).tenant for key in keys]
 
     assert len(set(tenants)) == len(keys)
@@ -247,7 +248,7 @@ def test_latency_is_of_answers_of_middle_length(tmp_path: Path) -> None:
     short, long = SUITE.scenarios[0].id, SUITE.scenarios[1].id
     with open_gate_journal(tmp_path, OF) as journal:
         for scenario in SUITE.scenarios:
-            for mode in Mode:
+            for mode in BOTH_MODES:
                 only = 31 if scenario.id == short and mode is Mode.DIFFUSION else lengths[scenario.id]
                 only = 97 if scenario.id == long and mode is Mode.AUTOREGRESSIVE else only
                 journal.note(make_key(scenario, mode=mode), [make_reply("x", only)])

@@ -18,10 +18,10 @@ from unmask.bench.gate_journal import Arm
 from unmask.bench.gate_marks import QUALITIES, ArmMarks, Prompts
 from unmask.bench.gate_stages import Stage
 from unmask.bench.gate_targets import BASELINE, OURS, judge, less_hallucination
+from unmask.bench.modes import BOTH_MODES
 from unmask.bench.report import Figure, MustReach, Op
 from unmask.knowledge.measures import QueryMeasures
 from unmask.stats import Interval, NotEnoughData
-from unmask.types import Mode
 
 CLUSTERS = [f"c{number:02d}" for number in range(40)]
 LATENCY = Figure(name="ar_p50_vs_diffusion", value=2.5, low=2.1, high=3.0)
@@ -55,7 +55,7 @@ def make_marked(precisions: Sequence[float] = (0.7, 0.8, 0.9, 0.95)) -> dict[Arm
     return {
         arm: make_marks(arm, precision, 0.9 - precision * 0.9)
         for stage, precision in zip(Stage, precisions, strict=True)
-        for arm in (Arm(stage=stage, mode=mode) for mode in Mode)
+        for arm in (Arm(stage=stage, mode=mode) for mode in BOTH_MODES)
     }
 
 

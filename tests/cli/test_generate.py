@@ -10,7 +10,7 @@ from unmask.backend import Request
 from unmask.cli.watch import LineWatcher
 from unmask.config import Settings
 from unmask.errors import ContextLengthError, UnmaskError, WeightsError
-from unmask.testing.builders import make_generation
+from unmask.testing.builders import make_generation, make_usage
 from unmask.testing.fake_backend import FakeBackend
 from unmask.types import Message, Mode, Outcome, Precision, Role, Sampling, StepBudget, StrategyChoice, StrategyName
 
@@ -87,6 +87,28 @@ def test_autoregressive_mode() -> None:
     type_in("generate", "x", "--ar", backend=backend)
 
     assert backend.requests[0].mode is Mode.AUTOREGRESSIVE
+
+
+def test_speculative_mode() -> None:
+    """``--speculative`` drafts on a canvas, whose length may be chosen; it says what was accepted."""
+    usage = make_usage(drafted=12, accepted=9)
+    backend = FakeBackend(generation=make_generation(usage=usage))
+    ended = type_in("generate", "한글", "--speculative", "--canvas-length", "16", backend=backend)
+
+    assert (backend.requests[0].mode, backend.requests[0].canvas_length) == (Mode.SPECULATIVE, 16)
+    assert "9 of 12 drafted tokens accepted" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [(("--ar",), "leave out one of the two"), (("--threshold", "0"), "--threshold"), (("--watch",), "--watch")],
+)
+def test_speculative_mode_takes_nothing_of_canvases_that_become_the_answer(options: tuple[str, ...], said: str) -> None:
+    """Such options are refused and not ignored."""
+    ended = type_in("generate", "x", "--speculative", *options)
+
+    assert ended.code == 2
+    assert said in ended.err
 
 
 @pytest.mark.parametrize("option", ["--steps", "--total-steps", "--canvas-length", "--threshold"])

@@ -11,6 +11,7 @@ from unmask.control.attempt import AttemptReason
 from unmask.control.check import make_check
 from unmask.control.escalate import begin_small, escalate, within_rest
 from unmask.control.reexpand import conclude
+from unmask.control.searching import SearchParts
 from unmask.errors import DeadlineError, DrainingError, InvalidRequestError, NoCapacityError
 from unmask.tasks.formats import JsonObject
 from unmask.testing.attempts import Attempts, make_admitted, make_expansion, say

@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 
-from unmask.control.worst import most_steps
+import pytest
+
+from unmask.control.worst import most_steps, worst_of
 from unmask.tasks.consistency import SelfConsistency
 from unmask.testing.attempts import make_admitted, make_expansion
 from unmask.types import Mode, StepBudget
@@ -36,9 +38,13 @@ def test_total_is_the_most_there_is() -> None:
     assert most_steps(make_admitted(max_total_steps=10_000)) == (4 + 8 + 16) * 8
 
 
-def test_text_token_by_token_takes_a_step_a_token() -> None:
-    """Whatever the budget of a canvas."""
+@pytest.mark.parametrize(("mode", "width"), [(Mode.AUTOREGRESSIVE, 1), (Mode.SPECULATIVE, 16)])
+def test_text_token_by_token_takes_a_step_a_token(mode: Mode, width: int) -> None:
+    """Whatever the budget of a canvas; a speculative step forwards a draft and the canvas that drafts on."""
     admitted = make_admitted(expansion=None)
-    request = replace(admitted.request, mode=Mode.AUTOREGRESSIVE, max_tokens=20, budget=StepBudget(max_steps=16))
+    request = replace(admitted.request, mode=mode, max_tokens=20, budget=StepBudget(max_steps=16))
+    causal = replace(admitted, request=request)
 
-    assert most_steps(replace(admitted, request=request)) == 20
+    assert most_steps(causal) == 20
+    assert worst_of(causal).token_steps == 20 * width
+    assert worst_of(causal).prefill_tokens < worst_of(admitted).prefill_tokens + 20

@@ -10,7 +10,7 @@ from unmask.core.core import Core
 from unmask.engine.engine import NOT_NUMBERS, Engine
 from unmask.engine.runner import Runner
 from unmask.errors import ContextLengthError, InvalidRequestError, QueueFullError
-from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Row, RowResult
+from unmask.plan import CanvasResult, CanvasTask, Row, RowResult, Task
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence
 from unmask.testing.cores import make_core, run_all
@@ -176,7 +176,7 @@ def test_a_request_that_overflows_fails_alone(caplog: pytest.LogCaptureFixture) 
 def test_results_that_cannot_be_booked_fail_their_plan(caplog: pytest.LogCaptureFixture) -> None:
     """A result that does not belong to its row is a failure like any other."""
 
-    def nonsense(_row: Row, task: CanvasTask | DecodeTask) -> RowResult:
+    def nonsense(_row: Row, task: Task) -> RowResult:
         return CanvasResult(tokens=(9,), finished=True, converged=True, state=None, record=None)
 
     core = make_core(FakeEngine(nonsense), SETTINGS)

@@ -6,7 +6,7 @@ import pytest
 
 from unmask.core.core import Core, smaller_ones
 from unmask.errors import ContextLengthError, DeadlineError, QueueFullError
-from unmask.plan import CanvasTask, DecodeTask, Row, RowResult
+from unmask.plan import Row, RowResult, Task
 from unmask.sched.settings import PageReserve, SchedSettings
 from unmask.sequence import Sequence, Submission
 from unmask.service import ClassTerms, SmallerBudget
@@ -32,7 +32,7 @@ class Running:
             self.submit(make_submission(max_steps=4))
             self.finish()
 
-    def _step(self, _row: Row, task: CanvasTask | DecodeTask) -> RowResult:
+    def _step(self, _row: Row, task: Task) -> RowResult:
         self.clock.advance(1.0)
         return fill(task, 9)
 

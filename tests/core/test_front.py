@@ -12,7 +12,7 @@ import pytest
 from unmask.core.errors import EngineStoppedError
 from unmask.core.front import Front, Kind, Notice
 from unmask.errors import ContextLengthError, DrainingError, QueueFullError
-from unmask.plan import CanvasTask, DecodeTask, Row, RowResult
+from unmask.plan import CanvasTask, Row, RowResult, Task
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Submission
 from unmask.testing.cores import make_core
@@ -36,7 +36,7 @@ class Server:
         self.core = make_core(self.engine, settings, queue_limit=queue_limit)
         self.front = Front(self.core)
 
-    def _fill(self, _row: Row, task: CanvasTask | DecodeTask) -> RowResult:
+    def _fill(self, _row: Row, task: Task) -> RowResult:
         if isinstance(task, CanvasTask) and self.finish.is_set():
             task = replace(task, steps_left=1)
         return fill(task, 9)
@@ -83,6 +83,10 @@ async def test_notices_tell_growth_and_end(server: Server) -> None:
     ]
 
 
+GROWTH = {Mode.DIFFUSION: (8, 8), Mode.AUTOREGRESSIVE: (1,) * 16, Mode.SPECULATIVE: (1, 8, 7)}
+"""Tokens that join the output of 16 at a time; a canvas of 8 drafts seven, and a step draws one more."""
+
+
 @pytest.mark.parametrize("mode", Mode)
 async def test_each_log_probability_is_told_once(server: Server, mode: Mode) -> None:
     """A notice brings those of the tokens that joined the output since the notice before; the last brings none."""
@@ -93,7 +97,7 @@ async def test_each_log_probability_is_told_once(server: Server, mode: Mode) -> 
     assert notices[-1].sequence is not None
     assert told == notices[-1].sequence.logprobs
     assert len(told) == 16
-    assert [len(notice.logprobs) for notice in notices] == [*((1,) * 16 if mode is Mode.AUTOREGRESSIVE else (8, 8)), 0]
+    assert [len(notice.logprobs) for notice in notices] == [*GROWTH[mode], 0]
 
 
 async def test_many_callers_share_the_thread(server: Server) -> None:

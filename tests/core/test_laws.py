@@ -12,7 +12,7 @@ from torch import Tensor
 from tests.core.workload import ALONE, Arrival, Case, Run, alone, cases, draw_arrivals, is_of_one_line, run
 from unmask.core.core import Core
 from unmask.errors import ContextLengthError
-from unmask.plan import CanvasResult, CanvasTask, DecodeTask, TokenResult
+from unmask.plan import CanvasResult, CanvasTask, DecodeTask, SpeculativeResult, SpeculativeTask, TokenResult
 from unmask.sched.admission import pages_needed
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence, Submission
@@ -21,7 +21,7 @@ from unmask.testing.learned import make_choice
 from unmask.testing.listeners import RecordingListener
 from unmask.testing.networks import TINY_ADAPTER, make_network
 from unmask.testing.submissions import make_submission
-from unmask.types import ExitReason, FinishReason, Mode, Outcome, Sampling, StrategyName
+from unmask.types import ExitReason, FinishReason, Outcome, Sampling, StrategyName
 
 NETWORK = make_network()
 TOLERANCE = 1e-5
@@ -58,6 +58,9 @@ def worked_out(done: Run, index: int) -> Tensor:
             continue
         if isinstance(task, DecodeTask) and isinstance(result, TokenResult):
             said[task.index, 0] = float(undisturbed(logits[-1, task.index])[0, result.token])
+        if isinstance(task, SpeculativeTask) and isinstance(result, SpeculativeResult):
+            logs = undisturbed(logits[-1, task.index])
+            said |= {(task.index + place, 0): float(logs[place, token]) for place, token in enumerate(result.tokens)}
         if isinstance(task, CanvasTask) and isinstance(result, CanvasResult):
             logs = undisturbed(logits[task.index, task.step])
             tokens = filled(done, index, task, result)
@@ -150,7 +153,7 @@ def test_the_budget_is_hard(case: Case) -> None:
             assert len(result.tokens) == len(task.tokens)
         assert max(taken.values(), default=0) <= budget.max_steps
         assert sequence.steps <= (budget.max_total_steps or 0)
-        assert sequence.submission.mode is Mode.AUTOREGRESSIVE or sequence.steps == sum(taken.values())
+        assert sequence.submission.mode.is_causal or sequence.steps == sum(taken.values())
         assert TINY_ADAPTER.mask not in sequence.output
         assert len(sequence.output) <= sequence.submission.max_tokens
 

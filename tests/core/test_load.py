@@ -8,7 +8,7 @@ import pytest
 from unmask.core.core import Core
 from unmask.core.load import CoreLoad
 from unmask.errors import QueueFullError
-from unmask.plan import CanvasTask, DecodeTask, Plan, Row, RowResult
+from unmask.plan import Plan, Row, RowResult, Task
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence
 from unmask.testing.cores import make_core
@@ -24,7 +24,7 @@ SETTINGS = SchedSettings(pages=8, page_size=8, max_rows=2)
 def timed_core(clock: ManualClock, *, tick_s: float = 2.0) -> Core:
     """Return a core whose forwards take time on a clock that a test moves."""
 
-    def script(_row: Row, task: CanvasTask | DecodeTask) -> RowResult:
+    def script(_row: Row, task: Task) -> RowResult:
         clock.advance(tick_s)
         return fill(task, 9)
 

@@ -13,7 +13,7 @@ from unmask.core.core import Core
 from unmask.engine.engine import Engine
 from unmask.engine.network import Network
 from unmask.engine.runner import Runner
-from unmask.plan import CanvasTask, DecodeTask, Plan, PlanRunner, Row, RowResult
+from unmask.plan import CanvasTask, DecodeTask, Plan, PlanRunner, Row, RowResult, SpeculativeTask
 from unmask.sched.admission import pages_needed
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence, Submission
@@ -121,10 +121,10 @@ def draw_submission(rng: Random) -> Submission:
     prompt = draw_prompt(rng)
     canvas_length = rng.choice(TINY_SHAPE.canvas_lengths)
     max_tokens = rng.randint(1, min(TINY_SHAPE.context_length - len(prompt), 4 * canvas_length))
-    mode = rng.choice((*(Mode.DIFFUSION,) * 5, Mode.AUTOREGRESSIVE))
+    mode = rng.choice((*(Mode.DIFFUSION,) * 5, Mode.AUTOREGRESSIVE, Mode.SPECULATIVE))
     name = rng.choice(tuple(StrategyName))
     max_steps = rng.randint(1, 8)
-    total = max_tokens if mode is Mode.AUTOREGRESSIVE else max_steps * -(-max_tokens // canvas_length)
+    total = max_tokens if mode.is_causal else max_steps * -(-max_tokens // canvas_length)
     return make_submission(
         prompt,
         max_tokens=max_tokens,
@@ -134,7 +134,9 @@ def draw_submission(rng: Random) -> Submission:
         mode=mode,
         strategy=make_choice(name, rng.choice(THRESHOLDS[name])),
         sampling=Sampling(
-            temperature=rng.choice((0.0, 0.0, 0.7, 1.0)), top_p=rng.choice((1.0, 0.9)), seed=rng.randint(0, 3)
+            temperature=rng.choice((0.0,) if mode is Mode.SPECULATIVE else (0.0, 0.0, 0.7, 1.0)),
+            top_p=rng.choice((1.0, 0.9)),
+            seed=rng.randint(0, 3),
         ),
         stop=rng.choice(((), (), ("%",), ("')", "0"))),
         draft=draw_draft(rng, canvas_length) if mode is Mode.DIFFUSION and rng.random() < 0.2 else None,
@@ -235,6 +237,8 @@ class RecordingRunner:
                     key, count = (row.sequence, row.task.index, row.task.step), len(row.task.asked)
                 case DecodeTask():
                     key, count = (row.sequence, -1, row.task.index), 1
+                case SpeculativeTask():
+                    key, count = (row.sequence, -1, row.task.index), len(row.task.draft) + 1 + len(row.task.tokens)
                 case None:
                     continue
             self.logits[key] = logits[first : first + count].clone()

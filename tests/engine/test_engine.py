@@ -13,7 +13,18 @@ from unmask.engine.engine import NOT_NUMBERS, Engine
 from unmask.engine.logprobs import fixed_tokens
 from unmask.engine.signals import Ints, Needs, Signals
 from unmask.engine.strategies.base import CanvasView, Strategy, Update
-from unmask.plan import CanvasResult, CanvasTask, DecodeTask, ExitOffer, Plan, Row, RowFailure, RowResult, TokenResult
+from unmask.plan import (
+    CanvasResult,
+    CanvasTask,
+    DecodeTask,
+    ExitOffer,
+    Plan,
+    Row,
+    RowFailure,
+    RowResult,
+    Task,
+    TokenResult,
+)
 from unmask.policy.exit_rule import MEASURED
 from unmask.testing.canvas_tasks import make_canvas_task
 from unmask.testing.exits import make_rule
@@ -26,12 +37,12 @@ MASK, END = TINY_ADAPTER.mask, TINY_ADAPTER.end
 VOCABULARY = 16
 
 
-def row_of(task: CanvasTask | DecodeTask | None, *, append: tuple[int, ...] = ()) -> Row:
+def row_of(task: Task | None, *, append: tuple[int, ...] = ()) -> Row:
     """Return a row; a fake runner looks at nothing else of it."""
     return Row(sequence=1, start=0, append=append, pages=(0,), task=task)
 
 
-def run(logits: Tensor, *tasks: CanvasTask | DecodeTask | None) -> tuple[RowResult, ...]:
+def run(logits: Tensor, *tasks: Task | None) -> tuple[RowResult, ...]:
     """Run one plan."""
     engine = Engine(FakeRunner(logits), TINY_ADAPTER)
     return engine.run(Plan(rows=tuple(row_of(task) for task in tasks)))

@@ -111,7 +111,7 @@ async def test_committed_pieces_join_to_the_text(length: int, mode: Mode, stop: 
     """Canvases that cut characters and stop sequences in two still stream exactly the final text."""
     backend = speaking(HANGUL)
     request = replace(REQUEST, canvas_length=length, mode=mode, stop=stop)
-    if mode is Mode.AUTOREGRESSIVE:
+    if mode.is_causal:
         request = replace(request, budget=None)
     events = await events_of(backend, request)
     await backend.drain()

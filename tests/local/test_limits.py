@@ -66,6 +66,7 @@ def test_everything_asked_for_is_passed_on() -> None:
         ({"budget": StepBudget(max_steps=32)}, 32, 128),
         ({"budget": StepBudget(max_steps=3, max_total_steps=1)}, 3, 1),
         ({"mode": Mode.AUTOREGRESSIVE}, 16, 64),
+        ({"mode": Mode.SPECULATIVE}, 8, 64),
         ({"mode": Mode.AUTOREGRESSIVE, "budget": StepBudget(max_steps=2, max_total_steps=9)}, 2, 9),
     ],
 )
@@ -111,6 +112,12 @@ def test_steps_left_open_are_filled_in(fields: dict[str, Any], steps: int, total
             "draft",
             "given with mode autoregressive",
             "a draft with mode diffusion",
+        ),
+        (
+            {"mode": Mode.SPECULATIVE, "sampling": Sampling(temperature=0.5)},
+            "temperature",
+            0.5,
+            "0 with mode speculative",
         ),
     ],
 )

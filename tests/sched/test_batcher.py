@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.sched.letters import letter
-from unmask.plan import CanvasTask, DecodeTask, Plan, Row, RowFailure, RowResult
+from unmask.plan import CanvasTask, Plan, Row, RowFailure, RowResult, Task
 from unmask.sched.batcher import Batcher, Changes
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence, Submission
@@ -196,7 +196,7 @@ def test_a_plan_can_fail_after_some_of_it_has_ended() -> None:
 def failing(number: int) -> FakeEngine:
     """Return an engine that fails the row of one sequence that has a task."""
 
-    def script(row: Row, task: CanvasTask | DecodeTask) -> RowResult:
+    def script(row: Row, task: Task) -> RowResult:
         return RowFailure(error="no numbers") if row.sequence == number else fill(task, 9)
 
     return FakeEngine(script)

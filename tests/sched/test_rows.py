@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from unmask.plan import CanvasTask, DecodeTask, Row
-from unmask.sched.rows import make_row, open_canvas
+from unmask.plan import CanvasTask, DecodeTask, Row, SpeculativeTask
+from unmask.sched.rows import RowSize, make_row, open_canvas, row_size
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Canvas, Sequence
 from unmask.testing.sequences import make_sequence
@@ -151,6 +151,33 @@ def test_decoding_appends_and_draws() -> None:
     sequence.committed, sequence.pending, sequence.output = 80, (7,), [7]
     row = row_of(sequence, left=0)
     assert (row.start, row.append, row.task) == (80, (7,), DecodeTask(index=1, sampling=Sampling()))
+
+
+def test_speculation_verifies_its_draft_and_drafts_on() -> None:
+    """Behind the prompt a canvas drafts; later the draft is appended behind the token before it."""
+    sequence = waiting_for(PROMPT, 64, mode=Mode.SPECULATIVE)
+    row = row_of(sequence)
+    assert (row.append, row.task) == (PROMPT[64:], SpeculativeTask(draft=(), tokens=(MASK,) * 8, index=0))
+
+    sequence.committed, sequence.output, sequence.draft, sequence.pending = 80, [7], (8, 9), (7, 8, 9)
+    row = row_of(sequence, left=0)
+    assert (row.start, row.append) == (80, (7, 8, 9))
+    assert row.task == SpeculativeTask(draft=(8, 9), tokens=(MASK,) * 8, index=1)
+    assert row_size(sequence, SETTINGS, 0) == RowSize(3, 0, 8)
+
+
+@pytest.mark.parametrize(
+    ("written", "draft", "steps", "length"), [(24, 0, 0, 6), (24, 4, 0, 2), (24, 5, 0, 0), (28, 0, 0, 2), (9, 0, 29, 0)]
+)
+def test_nothing_is_drafted_that_cannot_become_output(written: int, draft: int, steps: int, length: int) -> None:
+    """A canvas ends with the output, and there is none before the last token or the last step."""
+    submission = make_submission(mode=Mode.SPECULATIVE, max_tokens=30, max_total_steps=30)
+    drafted = (8,) * draft
+    sequence = make_sequence(submission, output=[7] * written, steps=steps, draft=drafted, pending=(7, *drafted))
+
+    task = row_of(sequence).task
+    assert isinstance(task, SpeculativeTask)
+    assert len(task.tokens) == length
 
 
 def canvas_of(sequence: Sequence) -> Canvas:

@@ -97,6 +97,9 @@ class ChoiceDiffusion(BaseModel):
     )
     tokens_known: bool = Field(description="The same of numbers of tokens.")
     canvases: int
+    drafted: int = Field(description="Drafted tokens that speculative steps verified; 0 in other modes.")
+    accepted: int = Field(description="Those of them that became output.")
+    accepted_per_round: float = Field(description="The same per step: a round verifies one draft and makes the next.")
     exit_reason: ExitReason
     verify: Verification
     reexpansions: int
@@ -200,6 +203,9 @@ class DiffusionUsage(BaseModel):
     tokens_known: bool = Field(description="The same of numbers of tokens.")
     prompt_tokens_saved: int = Field(description="Tokens that refinement has cut from the prompt, as counted here.")
     canvases: int
+    drafted: int = Field(description="Drafted tokens that speculative steps verified; 0 in other modes.")
+    accepted: int = Field(description="Those of them that became output.")
+    accepted_per_round: float = Field(description="The same per step: a round verifies one draft and makes the next.")
     tokens_per_step: float
     exit_reason: ExitReason | Literal["mixed"]
     verify: Verification

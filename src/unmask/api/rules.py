@@ -24,7 +24,7 @@ from unmask.api.seeds import LARGEST_SEED, LEAST_SEED
 from unmask.api.verify_rules import VERIFY_RULES
 from unmask.backend import HIGHEST_TEMPERATURE, MOST_ALTERNATIVES, MOST_STOPS
 from unmask.service import MOST_WIDTH, SearchMethod
-from unmask.types import NAMED_STRATEGIES
+from unmask.types import NAMED_STRATEGIES, Mode
 
 _WHOLE = "Send a whole number, without quotes or a fraction."
 _STEPS = Rule("a whole number, at least 1", f"{_WHOLE} /v1/models shows the most a model takes.")
@@ -66,6 +66,7 @@ _SHARED: Mapping[str, Rule] = {
     "diffusion.max_total_steps": Rule(f"a whole number from 1 to {MOST_TOTAL_STEPS}", _WHOLE),
     "diffusion.min_steps": Rule("1", "More than 1 is not supported yet. Leave it out."),
     "diffusion.canvas_length": _CANVAS,
+    "diffusion.mode": Rule(", ".join(Mode), "Leave it out for diffusion."),
     "diffusion.strategy": Rule(", ".join(NAMED_STRATEGIES), "Leave it out for the model's default."),
     "diffusion.threshold": Rule("a number, at least 0", "Leave it out for the strategy's own."),
     "diffusion.window": Rule("a whole number, at least 1", "Leave it out for the strategy's own."),

@@ -18,7 +18,7 @@ from unmask.api.strict import STRICT, Strict, described, where
 from unmask.api.verify_schema import Verifiers
 from unmask.backend import HIGHEST_TEMPERATURE, MOST_STOPS
 from unmask.service import MOST_WIDTH, SearchMethod
-from unmask.types import NAMED_STRATEGIES, StrategyName
+from unmask.types import NAMED_STRATEGIES, Mode, StrategyName
 
 TEXT_TAG = "<text>"
 PARTS_TAG = "<parts>"
@@ -96,6 +96,17 @@ _PROBABILITY = where(
     strategy={"enum": [strategy.value for strategy in NAMED_STRATEGIES if not strategy.has_bounded_threshold]},
 )
 
+_CAUSAL = where(
+    "mode",
+    {"enum": [mode.value for mode in Mode if mode.is_causal]},
+    strategy=_NULL,
+    threshold=_NULL,
+    window=_NULL,
+    search={"enum": ["none", None]},
+    stream={"enum": ["committed", "verified", None]},
+)
+_WITHOUT_CANVAS = where("mode", {"const": Mode.AUTOREGRESSIVE.value}, canvas_length=_NULL)
+
 NamedStrategy = Literal[
     StrategyName.LOW_CONFIDENCE,
     StrategyName.CONFIDENCE_THRESHOLD,
@@ -129,7 +140,7 @@ class VllmArguments(Strict):
 class DiffusionOptions(Strict):
     """How the answer is denoised."""
 
-    model_config = ConfigDict(**STRICT, json_schema_extra=described(DIFFUSION, _PROBABILITY))
+    model_config = ConfigDict(**STRICT, json_schema_extra=described(DIFFUSION, _PROBABILITY, _CAUSAL, _WITHOUT_CANVAS))
 
     max_steps: Positive | None = Field(
         default=None,
@@ -147,6 +158,12 @@ class DiffusionOptions(Strict):
     )
     canvas_length: Positive | None = Field(
         default=None, description="Tokens of a canvas; one of the model's `canvas_lengths`."
+    )
+    mode: Annotated[Mode, Field(strict=False)] | None = Field(
+        default=None,
+        description="How the answer is written: canvases denoised, which is the default; `autoregressive`, one token a "
+        "step; or `speculative`, the same answer in fewer steps, as a canvas drafts what the next step verifies. The "
+        "latter draws no tokens: `temperature` 0 only.",
     )
     strategy: NamedStrategy | None = Field(
         default=None, description="Which positions a step reveals. By default `low_confidence`."
@@ -220,6 +237,16 @@ CONDITIONS: tuple[JsonDict, ...] = (
         "diffusion",
         {"type": "object", "properties": {"stream": {"type": "string"}}, "required": ["stream"]},
         stream=_STREAMED,
+    ),
+    where(
+        "diffusion",
+        {"type": "object", "properties": {"mode": {"const": Mode.SPECULATIVE.value}}, "required": ["mode"]},
+        temperature={"enum": [0, None]},
+    ),
+    where(
+        "diffusion",
+        {"type": "object", "properties": {"mode": {"const": Mode.AUTOREGRESSIVE.value}}, "required": ["mode"]},
+        vllm_xargs={"properties": {"diffusion_canvas_length": _NULL}},
     ),
     where(
         "reasoning_effort",

@@ -9,6 +9,7 @@ from unmask.api.call import Call, Delivery
 from unmask.api.chat_schema import ChatBody, ChatMessage
 from unmask.api.completion_schema import MOST_ANSWERS, CompletionBody
 from unmask.api.format_schema import PlainFormat, ResponseFormat, SchemaFormat
+from unmask.api.mode import asked_mode
 from unmask.api.refusals import refusal
 from unmask.api.schema import DiffusionOptions, GeneratingBody, ServiceTier
 from unmask.api.searching import asked_search
@@ -65,6 +66,7 @@ def to_call(body: ChatBody | CompletionBody, model: ModelInfo, draw_seed: Callab
         canvas_length=steps.canvas_length,
         strategy=_strategy(options),
         sampling=_sampling(body, draw_seed),
+        mode=asked_mode(body, model),
         stop=(body.stop,) if isinstance(body.stop, str) else tuple(body.stop or ()),
         snapshots=delivery is Delivery.SNAPSHOTS,
         top_logprobs=asked.top_logprobs,

@@ -41,6 +41,7 @@ def usage(call: Call, choices: Sequence[FinishedChoice]) -> dict[str, object]:
             "tokens_known": all(one.tokens_known for one in spent),
             "prompt_tokens_saved": sum({one.request.messages: one.tokens_saved for one in call.admitted}.values()),
             "canvases": sum(one.canvases for one in spent),
+            **_drafts(spent),
             "tokens_per_step": round(completion_tokens / steps, 4) if steps else 0.0,
             "exit_reason": _exit_reason(spent),
             "verify": _verify(choice.verify for choice in choices).value,
@@ -61,6 +62,7 @@ def choice_diffusion(choice: FinishedChoice, given: Assignment) -> dict[str, obj
         "steps_known": spent.steps_known,
         "tokens_known": spent.tokens_known,
         "canvases": spent.canvases,
+        **_drafts([spent]),
         "exit_reason": spent.exit_reason.value,
         "verify": choice.verify.value,
         **_attempts([choice.answered]),
@@ -84,6 +86,16 @@ def spent_usage(answered: Answered, given: Assignment) -> dict[str, object]:
             "steps_allocated": spent.steps_allocated,
             **choice_diffusion(FinishedChoice(answered=answered), given),
         },
+    }
+
+
+def _drafts(spent: Sequence[Usage]) -> dict[str, object]:
+    """Write how much of drafts was accepted; 0 of all of it where nothing drafts."""
+    accepted, steps = sum(one.accepted for one in spent), sum(one.steps_used for one in spent)
+    return {
+        "drafted": sum(one.drafted for one in spent),
+        "accepted": accepted,
+        "accepted_per_round": round(accepted / steps, 4) if steps else 0.0,
     }
 
 

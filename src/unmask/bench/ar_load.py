@@ -17,6 +17,7 @@ from unmask.bench.bare_ar import BareDecoder
 from unmask.bench.bench import Bench
 from unmask.bench.crossing import Crossing, crossing_interval
 from unmask.bench.drive import drive
+from unmask.bench.modes import BOTH_MODES
 from unmask.bench.report import Figure, MustReach, Op, measured, target
 from unmask.local.model import EMBEDDED_ADAPTER
 from unmask.sequence import Sequence, Submission
@@ -65,13 +66,13 @@ def run_ar_load(bench: Bench, work: Items[Submission], *, seed: int, quick: bool
         progress: is told of stages and shares.
     """
     rounds = QUICK_ROUNDS if quick else ROUNDS
-    samples = {(mode, clients): _Samples() for clients in CONCURRENCY for mode in Mode}
+    samples = {(mode, clients): _Samples() for clients in CONCURRENCY for mode in BOTH_MODES}
     ours, bare = list[float](), list[float]()
     for number in range(rounds):
         for index, clients in enumerate(CONCURRENCY):
             progress(f"{clients} at once", (number + index / len(CONCURRENCY)) / rounds)
             chosen = _chosen(work, number, QUICK_REQUESTS if quick else _requests(clients))
-            for mode in Random(f"{seed}:{number}:{clients}").sample(list(Mode), len(Mode)):
+            for mode in Random(f"{seed}:{number}:{clients}").sample(BOTH_MODES, len(BOTH_MODES)):
                 _measure(bench, mode, clients, chosen, samples[mode, clients])
         progress("bare loop", (number + 1) / rounds)
         _against_bare(bench, _chosen(work, number, QUICK_REQUESTS if quick else FEWEST_REQUESTS), ours, bare)

@@ -28,6 +28,7 @@ from unmask.bench.policy_bench import Basis, run_policy_bench
 from unmask.bench.policy_under_test import NoPolicyError, open_policy
 from unmask.bench.report import BenchReport, record_lines, to_json
 from unmask.bench.search_bench import run_search_bench
+from unmask.bench.speculation_bench import run_speculation_bench
 from unmask.bench.table import print_report
 from unmask.clock import SystemClock
 from unmask.config.file import find_file
@@ -233,4 +234,5 @@ BENCHES: dict[str, Maker] = {
     "gate": _gate,
     "search": _plain(run_search_bench),
     "business": _plain(run_business_bench),
+    "speculation": _plain(run_speculation_bench),
 }

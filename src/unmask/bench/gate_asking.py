@@ -10,6 +10,7 @@ from unmask.bench.bench import Bench
 from unmask.bench.drive import drive
 from unmask.bench.gate_journal import Arm, GateJournal, Key, Reply
 from unmask.bench.gate_stages import Stage, Way
+from unmask.bench.modes import BOTH_MODES
 from unmask.control.asked import Asked
 from unmask.control.budget import assign
 from unmask.control.check import make_check
@@ -24,14 +25,14 @@ from unmask.local.model import model_info
 from unmask.sequence import Sequence as Generation
 from unmask.sequence import Submission
 from unmask.tasks.registry import all_tasks
-from unmask.types import Message, Mode, Outcome, Role, Sampling
+from unmask.types import Message, Outcome, Role, Sampling
 
 TASK = "dialogue"
 """The task type that clients name with every question."""
 TEMPERATURE = 0.3
 """Low, as where answers are to keep to facts, and high enough that most answers differ from seed to seed."""
 
-ARMS = tuple(Arm(stage=stage, mode=mode) for stage in Stage for mode in Mode)
+ARMS = tuple(Arm(stage=stage, mode=mode) for stage in Stage for mode in BOTH_MODES)
 Done = Callable[[int], None]
 
 

@@ -11,9 +11,9 @@ from unmask.bench.gate_figures import HALLUCINATION, PRECISION
 from unmask.bench.gate_journal import Arm
 from unmask.bench.gate_stages import Stage
 from unmask.bench.gate_tables import short
+from unmask.bench.modes import BOTH_MODES
 from unmask.bench.pictures import COLOURS
 from unmask.bench.report import BenchReport, Figure
-from unmask.types import Mode
 
 WIDTH, HEIGHT = 640, 300
 LEFT, RIGHT, TOP, BOTTOM = 56, 12, 56, 40
@@ -82,7 +82,7 @@ def charts_of(report: BenchReport) -> tuple[Chart, ...]:
             name="load", title="Requests a second over requests at once", labels=tuple(map(str, CONCURRENCY)),
             series=tuple(
                 Series(name=mode, figures=tuple(found[f"{mode}_{one}.requests_per_s"] for one in CONCURRENCY))
-                for mode in Mode
+                for mode in BOTH_MODES
             ),
             unit="1/s", is_log=True,
         ),
@@ -113,7 +113,7 @@ def drawn(chart: Chart, environment: Environment) -> str:
 def _of_stages(found: Mapping[str, Figure], what: str) -> tuple[Series, ...]:
     return tuple(
         Series(name=mode, figures=tuple(found[f"{Arm(stage=stage, mode=mode).name}.{what}"] for stage in Stage))
-        for mode in Mode
+        for mode in BOTH_MODES
     )
 
 

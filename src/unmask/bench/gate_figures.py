@@ -12,6 +12,7 @@ import numpy as np
 from unmask.bench.gate_journal import Arm
 from unmask.bench.gate_marks import QUALITIES, TRAP_ACCEPTED, ArmMarks, Means, Prompts
 from unmask.bench.gate_stages import Stage
+from unmask.bench.modes import BOTH_MODES
 from unmask.bench.report import Figure, measured
 from unmask.gate.score import Metric
 from unmask.stats import (
@@ -115,7 +116,7 @@ def stage_differences(marked: Marked, seed: int) -> list[Figure]:
             seed,
         )
         for earlier, later in pairwise(Stage)
-        for mode in Mode
+        for mode in BOTH_MODES
         for quality in COMPARED
     ]
 

@@ -17,6 +17,7 @@ from unmask.bench.gate_asking import Desk, reply_of
 from unmask.bench.gate_figures import BOTH, latency_figures, quotient
 from unmask.bench.gate_journal import Arm, GateJournal, Key
 from unmask.bench.gate_stages import Stage
+from unmask.bench.modes import BOTH_MODES
 from unmask.bench.report import Figure, measured
 from unmask.core.core import Core
 from unmask.gate.scenario import Scenario, Suite
@@ -39,7 +40,7 @@ class LatencyPlan:
     @property
     def answers(self) -> int:
         """How many answers that makes at most, alone and in batches."""
-        return 2 * len(Mode) * self.questions * self.rounds
+        return 2 * len(BOTH_MODES) * self.questions * self.rounds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +55,7 @@ def of_middle_length(suite: Suite, journal: GateJournal, seed: int, count: int) 
     """Return scenarios whose first answers have 32 to 96 tokens in both modes, one of each cluster, drawn evenly."""
     chosen: dict[str, Scenario] = {}
     for scenario in suite.scenarios:
-        lengths = [journal[_key(scenario, mode, seed)][0].tokens for mode in Mode]
+        lengths = [journal[_key(scenario, mode, seed)][0].tokens for mode in BOTH_MODES]
         if all(FEWEST_TOKENS <= length <= MOST_TOKENS for length in lengths):
             chosen.setdefault(scenario.cluster, scenario)
     found = list(chosen.values())
@@ -81,27 +82,27 @@ def measure_latency(
         done: told how many more answers there are.
     """
     core = main_arm(bench).core
-    alone: dict[Mode, list[list[float]]] = {mode: [] for mode in Mode}
-    batched: dict[Mode, list[list[float]]] = {mode: [] for mode in Mode}
+    alone: dict[Mode, list[list[float]]] = {mode: [] for mode in BOTH_MODES}
+    batched: dict[Mode, list[list[float]]] = {mode: [] for mode in BOTH_MODES}
     for number in range(plan.rounds):
         taken = _alone(bench, core, desk, scenarios, seed, number)
-        for mode in Mode:
+        for mode in BOTH_MODES:
             alone[mode].append(taken[mode])
-        for mode in Random(f"batched {seed} {number}").sample(list(Mode), len(Mode)):
+        for mode in Random(f"batched {seed} {number}").sample(BOTH_MODES, len(BOTH_MODES)):
             work = [_first(desk, one, mode, seed, f"batched {number}") for one in scenarios]
             run = drive(core, work, bench.clock)
             keys = [_key(one, mode, seed) for one in scenarios]
             batched[mode].append([reply_of(one, key).seconds for one, key in zip(run.sequences, keys, strict=True)])
-        done(2 * len(Mode) * len(scenarios))
+        done(2 * len(BOTH_MODES) * len(scenarios))
     return _latency({mode: _middle(rounds) for mode, rounds in alone.items()}, batched)
 
 
 def _alone(
     bench: Bench, core: Core, desk: Desk, scenarios: Sequence[Scenario], seed: int, number: int
 ) -> dict[Mode, list[float]]:
-    taken: dict[Mode, list[float]] = {mode: [] for mode in Mode}
+    taken: dict[Mode, list[float]] = {mode: [] for mode in BOTH_MODES}
     for scenario in scenarios:
-        for mode in Random(f"alone {seed} {number} {scenario.id}").sample(list(Mode), len(Mode)):
+        for mode in Random(f"alone {seed} {number} {scenario.id}").sample(BOTH_MODES, len(BOTH_MODES)):
             work = _first(desk, scenario, mode, seed, f"alone {number}")
             (sequence,) = drive(core, [work], bench.clock).sequences
             taken[mode].append(reply_of(sequence, _key(scenario, mode, seed)).seconds)
@@ -113,8 +114,8 @@ def _latency(alone: Mapping[Mode, Floats], rounds: Mapping[Mode, list[list[float
     ratio = _ratio("ar_p50_vs_diffusion", alone)
     return Latency(
         figures=(
-            *(figure for mode in Mode for figure in latency_figures(f"batch_1.{mode}", alone[mode])),
-            *(figure for mode in Mode for figure in latency_figures(f"batch_{BATCH}.{mode}", batched[mode])),
+            *(figure for mode in BOTH_MODES for figure in latency_figures(f"batch_1.{mode}", alone[mode])),
+            *(figure for mode in BOTH_MODES for figure in latency_figures(f"batch_{BATCH}.{mode}", batched[mode])),
             ratio,
             _ratio(f"ar_p50_vs_diffusion_{BATCH}", batched),
         ),

@@ -10,6 +10,7 @@ from unmask.bench.gate_journal import Arm
 from unmask.bench.gate_latency import BATCH
 from unmask.bench.gate_marks import TRAP_ACCEPTED
 from unmask.bench.gate_stages import Stage
+from unmask.bench.modes import BOTH_MODES
 from unmask.bench.report import BenchReport, Figure
 from unmask.gate.score import Metric
 from unmask.types import Mode
@@ -104,7 +105,7 @@ def _by_arm(found: Found, *, title: str, note: str, qualities: Sequence[str]) ->
         rows=tuple(
             (stage.label, mode.value, *(_text(found, f"{_name(stage, mode)}.{one}", _percent) for one in qualities))
             for stage in Stage
-            for mode in Mode
+            for mode in BOTH_MODES
         ),
     )
 
@@ -128,8 +129,10 @@ def _differences(found: Found) -> Table:
 
 
 def _latency(found: Found) -> Table:
-    stages = [(f"{stage.label}, batch {BATCH}", mode, _name(stage, mode)) for stage in Stage for mode in Mode]
-    sizes = [(f"32 to 96 tokens, batch {size}", mode, f"batch_{size}.{mode}") for size in (1, BATCH) for mode in Mode]
+    stages = [(f"{stage.label}, batch {BATCH}", mode, _name(stage, mode)) for stage in Stage for mode in BOTH_MODES]
+    sizes = [
+        (f"32 to 96 tokens, batch {size}", mode, f"batch_{size}.{mode}") for size in (1, BATCH) for mode in BOTH_MODES
+    ]
     return Table(
         title="Latency",
         note="An answer from its first row to its end; steps are those of one answer, denoising or decoding.",
@@ -162,7 +165,7 @@ def _load(found: Found) -> Table:
                 _text(found, f"{mode}_{clients}.gflop_per_answer", short),
             )
             for clients in CONCURRENCY
-            for mode in Mode
+            for mode in BOTH_MODES
         ),
     )
 

@@ -51,6 +51,9 @@ def save_picture(report: BenchReport, path: Path) -> None:
     elif report.name == "gate":
         _draw_stages(axes[0], report.figures)
         _draw_load(axes[1], report.figures)
+    elif report.name == "speculation":
+        _draw_bars(axes[0], report.figures, "tokens_per_round")
+        _draw_bars(axes[1], report.figures, "accepted_per_round")
     elif report.name == "search":
         draw_searches(axes, report.figures, COLOURS)
     elif report.name == "business":

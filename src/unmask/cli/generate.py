@@ -46,12 +46,18 @@ def run_generate(args: argparse.Namespace, tools: Tools) -> int:
 
 
 def _check_combination(args: argparse.Namespace) -> None:
+    if args.ar and args.speculative:
+        raise UsageError("--ar and --speculative give the same answer; leave out one of the two")
+    flag = "--ar" if args.ar else "--speculative"
+    is_causal = args.ar or args.speculative
     used = [name for name in DIFFUSION_ONLY if getattr(args, name) is not None]
-    if args.ar and used:
+    if args.speculative and "canvas_length" in used:
+        used.remove("canvas_length")
+    if is_causal and used:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in used)
-        raise UsageError(f"--ar writes one token after the other, without canvases; leave out {options}")
-    if args.ar and args.watch:
-        raise UsageError("--watch shows a canvas after every step, and --ar has none; leave out one of the two")
+        raise UsageError(f"{flag} writes one token after the other, without canvases; leave out {options}")
+    if is_causal and args.watch:
+        raise UsageError(f"--watch shows a canvas after every step, and {flag} has none; leave out one of the two")
     if args.picture and not args.watch:
         raise UsageError("--picture keeps what --watch shows; add --watch")
 
@@ -111,9 +117,15 @@ def _request(args: argparse.Namespace, prompt: Prompt, model: ModelInfo) -> Requ
             top_p=default.top_p if args.top_p is None else args.top_p,
             seed=args.seed,
         ),
-        mode=Mode.AUTOREGRESSIVE if args.ar else Mode.DIFFUSION,
+        mode=_mode(args),
         snapshots=args.watch,
     )
+
+
+def _mode(args: argparse.Namespace) -> Mode:
+    if args.speculative:
+        return Mode.SPECULATIVE
+    return Mode.AUTOREGRESSIVE if args.ar else Mode.DIFFUSION
 
 
 def _record(
@@ -147,10 +159,11 @@ def _report(tools: Tools, prompt: Prompt, generation: Generation, verified: Chec
 def _spent(usage: Usage) -> str:
     if not usage.steps_known:
         return f"{usage.completion_tokens if usage.tokens_known else 'unknown'} tokens, steps unknown"
+    drafts = f", {usage.accepted} of {usage.drafted} drafted tokens accepted" if usage.drafted else ""
     return (
         f"{usage.completion_tokens} tokens in {usage.steps_used} of {usage.steps_allocated} steps "
         f"({usage.tokens_per_step:.2f} a step), {usage.canvases} canvas{'es' if usage.canvases != 1 else ''}, "
-        f"{usage.exit_reason}"
+        f"{usage.exit_reason}{drafts}"
     )
 
 

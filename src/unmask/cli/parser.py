@@ -29,6 +29,7 @@ BENCHES = (
     "gate",
     "search",
     "business",
+    "speculation",
     "all",
 )
 VERDICTS = ("pass", "fail")
@@ -110,6 +111,9 @@ def _add_generate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
     drawing.add_argument("--top-p", type=number(0, 1), metavar="X", help="draw from the likeliest tokens only")
     drawing.add_argument("--seed", type=whole(), default=0, metavar="N", help="of drawing and of --task (default 0)")
     drawing.add_argument("--ar", action="store_true", help="one token after the other, in place of canvases")
+    drawing.add_argument(
+        "--speculative", action="store_true", help="the answer of --ar in fewer steps: a canvas drafts ahead"
+    )
     generate.add_argument("--watch", action="store_true", help="show the canvas after every step")
     generate.add_argument(
         "--picture", type=Path, metavar="FILE", help="write what --watch shows as a moving picture, in SVG"

@@ -120,6 +120,8 @@ def _together(best: Usage, all_of_them: list[Usage]) -> Usage:
         steps_allocated=sum(one.steps_allocated for one in all_of_them),
         steps_used=sum(one.steps_used for one in all_of_them),
         canvases=sum(one.canvases for one in all_of_them),
+        drafted=sum(one.drafted for one in all_of_them),
+        accepted=sum(one.accepted for one in all_of_them),
         steps_known=all(one.steps_known for one in all_of_them),
         tokens_known=all(one.tokens_known for one in all_of_them),
     )

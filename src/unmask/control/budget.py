@@ -151,7 +151,9 @@ def assign(
         policy=active.digest,
         source=source,
         controls=policy.control,
-        smaller=_smaller(policy, entry, service_class, budget.max_steps) if source in _OURS else (),
+        smaller=_smaller(policy, entry, service_class, budget.max_steps)
+        if source in _OURS and not request.mode.is_causal
+        else (),
     )
 
 
@@ -221,9 +223,11 @@ def _total(service_class: ClassPolicy, request: Request, model: ModelInfo, steps
     if given is not None:
         _check_cap(MAX_TOTAL_STEPS, given, cap, service_class)
         return given
+    tokens = request.max_tokens or model.default_max_tokens
+    if request.mode.is_causal:
+        return min(cap, tokens)
     canvas = request.canvas_length or model.default_canvas_length
-    canvases = -(-(request.max_tokens or model.default_max_tokens) // canvas)
-    return min(cap, steps * canvases)
+    return min(cap, steps * -(-tokens // canvas))
 
 
 def _check_cap(field: str, value: int, cap: int, service_class: ClassPolicy) -> None:

@@ -1,6 +1,7 @@
 """The most that a request may cost: what has to be reserved for it before it runs."""
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from unmask.backend import MESSAGE_TOKENS
 from unmask.control.admitted import Admitted
@@ -45,7 +46,7 @@ def _worst_alone(admitted: Admitted) -> Worst:
     steps = most_steps(admitted)
     text = sum(len(message.content.encode("utf-8", "surrogatepass")) for message in request.messages)
     marks = MESSAGE_TOKENS * (len(request.messages) + 1)
-    prefill = min(model.context_length, text + marks + _canvases(admitted) * width_of(admitted))
+    prefill = min(model.context_length, text + marks + _committed(admitted))
     attempts = 1 + (0 if admitted.expansion is None else admitted.expansion.limit)
     return Worst(
         steps=steps,
@@ -67,7 +68,7 @@ def most_steps(admitted: Admitted) -> int:
     for attempt in range(1 + (0 if expansion is None else expansion.limit)):
         if attempt and expansion is not None:
             steps = expansion.grown(steps)
-        of_one = canvases * (1 if request.mode is Mode.AUTOREGRESSIVE else steps)
+        of_one = canvases * (1 if request.mode.is_causal else steps)
         total += _generations(admitted) * of_one
         if not attempt and admitted.search is not None:
             total += (admitted.search.plan.width - 1) * of_one
@@ -82,15 +83,34 @@ def _capped(admitted: Admitted, steps: int) -> int:
 
 def width_of(admitted: Admitted) -> int:
     """Return how many tokens a step of a request forwards."""
-    request = admitted.request
-    if request.mode is Mode.AUTOREGRESSIVE:
-        return 1
-    return request.canvas_length or admitted.model.default_canvas_length
+    request, model = admitted.request, admitted.model
+    canvas = request.canvas_length or model.default_canvas_of(request.mode)
+    match request.mode:
+        case Mode.DIFFUSION:
+            return canvas
+        case Mode.AUTOREGRESSIVE:
+            return 1
+        case Mode.SPECULATIVE:
+            # The draft of the step before, and the canvas that drafts on.
+            return 2 * canvas
+        case _:
+            assert_never(request.mode)
 
 
 def _canvases(admitted: Admitted) -> int:
-    """Return the most canvases of a generation; token by token, each token is one."""
-    return -(-(admitted.request.max_tokens or admitted.model.default_max_tokens) // width_of(admitted))
+    """Return the most canvases of a generation; where it is causal, each token counts as one."""
+    tokens = _most_tokens(admitted)
+    return tokens if admitted.request.mode.is_causal else -(-tokens // width_of(admitted))
+
+
+def _committed(admitted: Admitted) -> int:
+    """Return the most tokens that a generation appends behind its prompt."""
+    tokens = _most_tokens(admitted)
+    return tokens if admitted.request.mode.is_causal else _canvases(admitted) * width_of(admitted)
+
+
+def _most_tokens(admitted: Admitted) -> int:
+    return admitted.request.max_tokens or admitted.model.default_max_tokens
 
 
 def _searched(admitted: Admitted) -> int:

@@ -15,7 +15,7 @@ from unmask.sched.admission import pages_needed
 from unmask.sched.batcher import Batcher, Changes
 from unmask.sequence import Sequence, Submission
 from unmask.service import QueueLoad
-from unmask.types import ExitReason, Mode, Outcome, StepBudget
+from unmask.types import ExitReason, Outcome, StepBudget
 from unmask.work import EngineWork
 
 logger = logging.getLogger(__name__)
@@ -198,7 +198,7 @@ class Core:
         if pages_needed(submission, settings.page_size) > pages:
             prompt, room = len(submission.prompt), pages * settings.page_size
             # A canvas takes its whole length whether or not all of it may become output.
-            length = 1 if submission.mode is Mode.AUTOREGRESSIVE else submission.canvas_length
+            length = 1 if submission.mode.is_causal else submission.canvas_length
             fitting = prompt + max(0, room - prompt) // length * length
             raise ContextLengthError(prompt, submission.max_tokens, min(fitting, room))
 

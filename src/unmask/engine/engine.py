@@ -13,11 +13,23 @@ from unmask.engine.logprobs import fixed_tokens
 from unmask.engine.progress import Earlier, Step, measure, needs_of, remember
 from unmask.engine.runner import RowRunner
 from unmask.engine.signals import INFINITY, Draw, Ints, Needs, Signals, observe, spread
+from unmask.engine.speculation import speculated
 from unmask.engine.strategies.base import CanvasView
 from unmask.engine.strategies.registry import make_strategy
-from unmask.plan import CanvasResult, CanvasTask, DecodeTask, ExitOffer, Plan, RowFailure, RowResult, TokenResult
+from unmask.plan import (
+    CanvasResult,
+    CanvasTask,
+    DecodeTask,
+    ExitOffer,
+    Plan,
+    RowFailure,
+    RowResult,
+    SpeculativeTask,
+    Task,
+    TokenResult,
+)
 from unmask.policy.exit_rule import may_be_met
-from unmask.types import FixedToken, StepTrace
+from unmask.types import FixedToken, Sampling, StepTrace
 
 Tokens = tuple[int, ...]
 
@@ -48,20 +60,22 @@ class Engine:
         results = map(self._apply, tasks, signals, parts)
         return tuple(None if row.task is None else next(results) for row in plan.rows)
 
-    def _needs(self, tasks: list[CanvasTask | DecodeTask]) -> Needs:
+    def _needs(self, tasks: list[Task]) -> Needs:
         canvases = [task for task in tasks if isinstance(task, CanvasTask)]
         wanted = [self._strategy(task.strategy).needs for task in canvases]
         wanted += [TRACED for task in canvases if task.trace]
         wanted += [needs_of(task.signals) for task in canvases if task.signals]
         return reduce(Needs.__or__, wanted, Needs())
 
-    def _apply(self, task: CanvasTask | DecodeTask, signals: Signals | None, logits: Tensor) -> RowResult:
+    def _apply(self, task: Task, signals: Signals | None, logits: Tensor) -> RowResult:
         """Let a row act on its signals; ``logits`` are the row's own, ``[asked, vocabulary]``."""
         if signals is None:
             return RowFailure(error=NOT_NUMBERS)
         match task:
             case DecodeTask():
                 return _decoded(task, signals, logits)
+            case SpeculativeTask():
+                return speculated(task, signals, logits, self.adapter.end)
             case CanvasTask():
                 return self._denoise(task, signals, logits)
             case _:
@@ -207,7 +221,7 @@ def _record(task: CanvasTask, draft: Tokens, fixed: tuple[bool, ...], signals: S
     )
 
 
-def _draw(task: CanvasTask | DecodeTask) -> Draw:
+def _draw(task: Task) -> Draw:
     match task:
         case CanvasTask():
             return Draw(
@@ -215,5 +229,8 @@ def _draw(task: CanvasTask | DecodeTask) -> Draw:
             )
         case DecodeTask():
             return Draw(places=(0,), span=1, sampling=task.sampling, canvas=DECODING, step=task.index)
+        case SpeculativeTask():
+            span = len(task.draft) + 1 + len(task.tokens)
+            return Draw(places=tuple(range(span)), span=span, sampling=Sampling(), canvas=DECODING, step=task.index)
         case _:
             assert_never(task)

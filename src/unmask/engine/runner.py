@@ -23,7 +23,7 @@ from torch.nn import functional as F
 from unmask.engine.layer import Layer, turn_table
 from unmask.engine.matrix import Matrix
 from unmask.engine.network import Block, Network, normalise
-from unmask.plan import CanvasTask, DecodeTask, Row
+from unmask.plan import CanvasTask, DecodeTask, Row, SpeculativeTask
 from unmask.types import Precision
 
 Ints = NDArray[np.int64]
@@ -84,6 +84,9 @@ class _Span:
                 asked = [appended + place for place in row.task.asked]
             case DecodeTask():
                 asked = (appended - 1,)
+            case SpeculativeTask():
+                canvas = row.task.tokens
+                asked = range(appended - len(row.task.draft) - 1, appended + len(canvas))
             case None:
                 pass
             case _:
@@ -158,9 +161,10 @@ class RowRunner(Protocol):
     """Anything that turns rows into logits."""
 
     def forward(self, rows: Sequence[Row]) -> Tensor:
-        """Return logits ``[asked, vocabulary]``: the asked canvas positions, or the last appended one, row after row.
+        """Return logits ``[asked, vocabulary]``, row after row.
 
-        Rows without a task contribute none.
+        Of a canvas the asked positions, of decoding the last appended token; of speculation the token before the draft,
+        the draft, and the canvas. Rows without a task contribute none.
         """
         ...
 
@@ -190,10 +194,7 @@ class Runner:
 
     @torch.inference_mode()
     def forward(self, rows: Sequence[Row]) -> Tensor:
-        """Return logits ``[asked, vocabulary]``: the asked canvas positions, or the last appended one, row after row.
-
-        Rows without a task contribute none.
-        """
+        """Return logits ``[asked, vocabulary]``, row after row; see `RowRunner`."""
         layout = self._lay_out(rows)
         hidden = self.network.embed(layout.tokens, layout.canvas_positions)
         turns = self._turns[layout.positions]

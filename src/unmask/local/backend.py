@@ -195,4 +195,6 @@ def usage_of(sequence: Sequence) -> Usage:
         steps_used=sequence.steps,
         canvases=sequence.canvases,
         exit_reason=sequence.exit_reason,
+        drafted=sequence.drafted,
+        accepted=sequence.accepted,
     )

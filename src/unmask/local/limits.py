@@ -16,11 +16,12 @@ def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...],
         InvalidRequestError: a value is outside what the model allows.
         ContextLengthError: prompt and output do not fit into the context.
     """
-    canvas_length = model.default_canvas_length if request.canvas_length is None else request.canvas_length
+    canvas_length = model.default_canvas_of(request.mode) if request.canvas_length is None else request.canvas_length
     if canvas_length not in model.canvas_lengths:
         allowed = ", ".join(map(str, model.canvas_lengths))
         raise InvalidRequestError("diffusion.canvas_length", canvas_length, allowed, "Leave it out for the default.")
     _check_sampling(request)
+    _check_mode(request)
     _check_threshold(request.strategy)
     _check_window(request.strategy)
     _check_finality(request.strategy)
@@ -96,7 +97,7 @@ def check_draft_tokens(draft: Draft, vocabulary: int) -> None:
 
 def _check_draft(draft: Draft, mode: Mode, canvas_length: int) -> None:
     length = len(draft.tokens)
-    if mode is Mode.AUTOREGRESSIVE:
+    if mode.is_causal:
         raise InvalidRequestError(
             "draft", f"given with mode {mode}", f"a draft with mode {Mode.DIFFUSION}", "Leave out one of the two."
         )
@@ -137,7 +138,7 @@ def _budget(request: Request, model: ModelInfo, max_tokens: int, canvas_length: 
             "diffusion.max_total_steps", total, "1 or more", "It caps the denoise steps of the request."
         )
     if total is None:
-        total = max_tokens if request.mode is Mode.AUTOREGRESSIVE else steps * -(-max_tokens // canvas_length)
+        total = max_tokens if request.mode.is_causal else steps * -(-max_tokens // canvas_length)
     return StepBudget(max_steps=steps, max_total_steps=total)
 
 
@@ -159,6 +160,17 @@ def _check_sampling(request: Request) -> None:
         )
     if "" in request.stop or len(request.stop) > MOST_STOPS:
         raise InvalidRequestError("stop", request.stop, f"up to {MOST_STOPS} texts, none empty", "Drop the others.")
+
+
+def _check_mode(request: Request) -> None:
+    """Refuse what would make a speculative answer another than the autoregressive one, which is all it promises."""
+    if request.mode is Mode.SPECULATIVE and request.sampling.temperature > 0:
+        raise InvalidRequestError(
+            "temperature",
+            request.sampling.temperature,
+            f"0 with mode {Mode.SPECULATIVE}",
+            f"A draft is verified against the likeliest tokens: draw with mode {Mode.AUTOREGRESSIVE}.",
+        )
 
 
 def _check_threshold(strategy: StrategyChoice) -> None:
@@ -198,7 +210,7 @@ def _check_finality(strategy: StrategyChoice) -> None:
 
 
 def _check_exit(plan: ExitPlan, mode: Mode) -> None:
-    if mode is Mode.AUTOREGRESSIVE:
+    if mode.is_causal:
         raise InvalidRequestError(
             "exit", f"given with mode {mode}", f"an exit rule with mode {Mode.DIFFUSION}", "Leave out one of the two."
         )

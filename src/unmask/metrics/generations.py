@@ -48,6 +48,8 @@ class GenerationInstruments:
         self._allocated = make.counter("unmask_steps_allocated_total", "Denoise steps that generations were allowed.")
         self._used = make.counter("unmask_steps_used_total", "Denoise steps that generations took.")
         self._canvases = make.counter("unmask_canvases_total", "Canvases denoised.")
+        self._drafted = make.counter("unmask_drafted_tokens_total", "Drafted tokens that speculative steps verified.")
+        self._accepted = make.counter("unmask_accepted_tokens_total", "Drafted tokens that became output.")
         self._steps = make.histogram("unmask_generation_steps", "Denoise steps of a completed generation.", STEPS)
         self._first_text = make.histogram(
             "unmask_time_to_first_text_seconds",
@@ -100,6 +102,8 @@ class GenerationInstruments:
             (self._allocated, usage.steps_allocated),
             (self._used, usage.steps_used),
             (self._canvases, usage.canvases),
+            (self._drafted, usage.drafted),
+            (self._accepted, usage.accepted),
         ):
             counter.labels(label).inc(amount)
 

@@ -11,7 +11,6 @@ from collections.abc import Sequence as Tokens
 
 from unmask.sched.pages import PagePool
 from unmask.sequence import Sequence
-from unmask.types import Mode
 
 
 def first_hash(tenant: str) -> bytes:
@@ -40,7 +39,7 @@ class PrefixCache:
             return pages, content
         prompt = sequence.submission.prompt
         # Decoding draws from the last prompt token's logits, so that token must be run.
-        usable = len(prompt) - (sequence.submission.mode is Mode.AUTOREGRESSIVE)
+        usable = len(prompt) - sequence.submission.mode.is_causal
         for first in range(0, usable - self._page_size + 1, self._page_size):
             following = next_hash(content, prompt[first : first + self._page_size])
             page = self._pool.find(following)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence as Items
 from typing import assert_never
 
-from unmask.plan import CanvasResult, Row, StepResult, TokenResult
+from unmask.plan import CanvasResult, Row, SpeculativeResult, SpeculativeTask, StepResult, TokenResult
 from unmask.sched.ending import Writer
 from unmask.sched.exits import book_control, close_control
 from unmask.sequence import Canvas, Sequence
@@ -11,8 +11,8 @@ from unmask.types import ExitReason, FinishReason, FixedToken, Outcome
 
 
 def apply_append(sequence: Sequence, row: Row) -> None:
-    """Book the tokens that a row appended."""
-    count = len(row.append)
+    """Book the tokens that a row appended; those of a draft are booked when they are accepted."""
+    count = len(row.append) - (len(row.task.draft) if isinstance(row.task, SpeculativeTask) else 0)
     sequence.committed += count
     sequence.pending = sequence.pending[count:]
     if sequence.output:
@@ -33,10 +33,33 @@ def apply_result(sequence: Sequence, result: StepResult | None, writer: Writer) 
             if sequence.finish_reason is FinishReason.LENGTH:
                 sequence.exit_reason = ExitReason.MAX_TOTAL_STEPS
             return True
+        case SpeculativeResult():
+            _apply_speculative(sequence, result, writer)
+            return True
         case CanvasResult():
             return _apply_canvas(sequence, result, writer)
         case _:
             assert_never(result)
+
+
+def _apply_speculative(sequence: Sequence, result: SpeculativeResult, writer: Writer) -> None:
+    """Write what a step has verified and keep its draft for the next; KV of what it rejected is written over there."""
+    sequence.steps += 1
+    sequence.drafted += len(sequence.draft)
+    written = len(sequence.output)
+    _extend(sequence, result.tokens, result.logprobs, ExitReason.CONVERGED, writer)
+    if sequence.finish_reason is FinishReason.LENGTH:
+        sequence.exit_reason = ExitReason.MAX_TOTAL_STEPS
+    # The output may have ended within the draft.
+    accepted = min(result.accepted, len(sequence.output) - written)
+    sequence.accepted += accepted
+    sequence.committed += accepted
+    sequence.commit_tokens += accepted
+    sequence.kept_tokens += accepted
+    # One token more is drawn behind a draft, and has to have room.
+    room = sequence.submission.max_tokens - len(sequence.output) - 1
+    sequence.draft = result.draft[: max(0, room)]
+    sequence.pending = (result.tokens[-1], *sequence.draft)
 
 
 def _apply_canvas(sequence: Sequence, result: CanvasResult, writer: Writer) -> bool:

@@ -1,8 +1,8 @@
 """Turns a running sequence into its row of the next forward."""
 
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
-from unmask.plan import CanvasTask, DecodeTask, Row
+from unmask.plan import CanvasTask, DecodeTask, Row, SpeculativeTask, Task
 from unmask.sched.exits import rule_of, wanted_signals
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Canvas, Sequence
@@ -31,10 +31,7 @@ def row_size(sequence: Sequence, settings: SchedSettings, prefill_left: int) -> 
     if count is None:
         return None
     prompt = 0 if sequence.output else count
-    has_canvas = _has_task(sequence, settings, count) and sequence.submission.mode is Mode.DIFFUSION
-    if not has_canvas:
-        return RowSize(count, prompt, 0)
-    return RowSize(count, prompt, _next_length(sequence) if sequence.canvas is None else len(sequence.canvas.tokens))
+    return RowSize(count, prompt, _canvas_length(sequence) if _has_task(sequence, settings, count) else 0)
 
 
 def make_row(sequence: Sequence, settings: SchedSettings, prefill_left: int, mask: int) -> Row | None:
@@ -47,12 +44,35 @@ def make_row(sequence: Sequence, settings: SchedSettings, prefill_left: int, mas
         return None
     if not _has_task(sequence, settings, count):
         return _row(sequence, count, None)
-    if sequence.submission.mode is Mode.AUTOREGRESSIVE:
-        return _row(sequence, count, _decode_task(sequence))
-    if sequence.canvas is None:
-        sequence.canvas = open_canvas(sequence, mask)
-        sequence.canvases += 1
-    return _row(sequence, count, _canvas_task(sequence, sequence.canvas, mask))
+    return _row(sequence, count, _task(sequence, mask))
+
+
+def _task(sequence: Sequence, mask: int) -> Task:
+    match sequence.submission.mode:
+        case Mode.DIFFUSION:
+            if sequence.canvas is None:
+                sequence.canvas = open_canvas(sequence, mask)
+                sequence.canvases += 1
+            return _canvas_task(sequence, sequence.canvas, mask)
+        case Mode.AUTOREGRESSIVE:
+            return _decode_task(sequence)
+        case Mode.SPECULATIVE:
+            return _speculative_task(sequence, mask)
+        case _:
+            assert_never(sequence.submission.mode)
+
+
+def _canvas_length(sequence: Sequence) -> int:
+    """Return how long the canvas of a step is."""
+    match sequence.submission.mode:
+        case Mode.DIFFUSION:
+            return _next_length(sequence) if sequence.canvas is None else len(sequence.canvas.tokens)
+        case Mode.AUTOREGRESSIVE:
+            return 0
+        case Mode.SPECULATIVE:
+            return _drafting_length(sequence)
+        case _:
+            assert_never(sequence.submission.mode)
 
 
 def _appended(sequence: Sequence, settings: SchedSettings, prefill_left: int) -> int | None:
@@ -68,7 +88,7 @@ def _has_task(sequence: Sequence, settings: SchedSettings, appended: int) -> boo
     if appended < len(sequence.pending):
         return False
     is_fused = settings.fused_commit if sequence.output else settings.fused_prefill
-    return not appended or is_fused or sequence.submission.mode is Mode.AUTOREGRESSIVE
+    return not appended or is_fused or sequence.submission.mode.is_causal
 
 
 def _chunk(start: int, count: int, settings: SchedSettings, prefill_left: int) -> int:
@@ -82,7 +102,7 @@ def _chunk(start: int, count: int, settings: SchedSettings, prefill_left: int) -
     return wanted if wanted <= prefill_left else 0
 
 
-def _row(sequence: Sequence, count: int, task: CanvasTask | DecodeTask | None) -> Row:
+def _row(sequence: Sequence, count: int, task: Task | None) -> Row:
     return Row(
         sequence=sequence.id,
         start=sequence.committed,
@@ -119,6 +139,25 @@ def _next_length(sequence: Sequence) -> int:
 def _decode_task(sequence: Sequence) -> DecodeTask:
     submission = sequence.submission
     return DecodeTask(index=len(sequence.output), sampling=submission.sampling, top_logprobs=submission.top_logprobs)
+
+
+def _speculative_task(sequence: Sequence, mask: int) -> SpeculativeTask:
+    return SpeculativeTask(
+        draft=sequence.draft,
+        tokens=(mask,) * _drafting_length(sequence),
+        index=len(sequence.output),
+        top_logprobs=sequence.submission.top_logprobs,
+    )
+
+
+def _drafting_length(sequence: Sequence) -> int:
+    """Return how long the canvas behind a draft is; nothing is drafted that could not become output.
+
+    Its first position is that of the token which the step itself draws, so that of one position nothing is left.
+    """
+    submission = sequence.submission
+    room = submission.max_tokens - len(sequence.output) - len(sequence.draft)
+    return min(submission.canvas_length, room) if room > 1 and sequence.steps_left > 1 else 0
 
 
 def _canvas_task(sequence: Sequence, canvas: Canvas, mask: int) -> CanvasTask:

@@ -2,11 +2,21 @@
 
 from collections.abc import Callable
 
-from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Plan, Row, RowResult, TokenResult
+from unmask.plan import (
+    CanvasResult,
+    DecodeTask,
+    Plan,
+    Row,
+    RowResult,
+    SpeculativeResult,
+    SpeculativeTask,
+    Task,
+    TokenResult,
+)
 from unmask.testing.fixed_tokens import make_fixed
 from unmask.testing.records import make_record
 
-Script = Callable[[Row, CanvasTask | DecodeTask], RowResult]
+Script = Callable[[Row, Task], RowResult]
 
 
 class FakeEngine:
@@ -33,8 +43,10 @@ class FakeEngine:
         return tuple(None if row.task is None else self._script(row, row.task) for row in plan.rows)
 
 
-def fill(task: CanvasTask | DecodeTask, token: int) -> RowResult:
+def fill(task: Task, token: int) -> RowResult:
     """Return ``token``, or a canvas that stays as it is until its last step fills it with ``token``."""
+    if isinstance(task, SpeculativeTask):
+        return speculate(task, (token,) * (len(task.draft) + 1 + len(task.tokens)))
     if isinstance(task, DecodeTask):
         return TokenResult(token=token, logprobs=make_fixed(token, task.top_logprobs))
     last, filled = task.steps_left == 1, (token,) * len(task.tokens)
@@ -46,3 +58,14 @@ def fill(task: CanvasTask | DecodeTask, token: int) -> RowResult:
         record=make_record(task, filled, len(filled) if last else 0),
         logprobs=(make_fixed(token, task.top_logprobs),) * len(task.tokens) if last else (),
     )
+
+
+def speculate(task: SpeculativeTask, words: tuple[int, ...]) -> SpeculativeResult:
+    """Accept of a draft what agrees with ``words``, say the next of them, and draft as many as the canvas holds."""
+    pairs = zip(task.draft, words, strict=False)
+    accepted = next((place for place, (drafted, word) in enumerate(pairs) if drafted != word), len(task.draft))
+    tokens = words[: accepted + 1]
+    drafts = words[accepted + 1 : accepted + len(task.tokens)] if accepted == len(task.draft) else ()
+    scored = (make_fixed(token, task.top_logprobs) for token in tokens)
+    logprobs = tuple(entry for entry in scored if entry is not None)
+    return SpeculativeResult(tokens=tokens, accepted=accepted, draft=drafts, logprobs=logprobs)

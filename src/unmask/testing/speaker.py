@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from unmask.plan import CanvasResult, CanvasTask, DecodeTask, Plan, RowResult, TokenResult
+from unmask.plan import CanvasResult, DecodeTask, Plan, RowResult, SpeculativeTask, Task, TokenResult
+from unmask.testing.fake_engine import speculate
 from unmask.testing.fixed_tokens import make_fixed
 from unmask.testing.networks import TINY_ADAPTER
 from unmask.testing.records import make_record
@@ -21,7 +22,9 @@ class Speaker:
         """Return each row's next step."""
         return tuple(None if row.task is None else self._step(row.task) for row in plan.rows)
 
-    def _step(self, task: CanvasTask | DecodeTask) -> RowResult:
+    def _step(self, task: Task) -> RowResult:
+        if isinstance(task, SpeculativeTask):
+            return speculate(task, self._spoken(task.index, len(task.draft) + 1 + len(task.tokens)))
         if isinstance(task, DecodeTask):
             (token,) = self._spoken(task.index, 1)
             return TokenResult(token=token, logprobs=make_fixed(token, task.top_logprobs))
