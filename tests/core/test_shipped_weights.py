@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from unmask.engine.matrix import can_pack
-from unmask.engine.runner import dtype_of
+from unmask.engine.precision import dtype_of
 from unmask.engine.weights import load_weights, packaged_models, packaged_weights
 from unmask.local.model import serve_model
 from unmask.sched.settings import SchedSettings

@@ -8,7 +8,8 @@ from unmask.core.core import Core
 from unmask.engine.adapter import Adapter
 from unmask.engine.engine import Engine
 from unmask.engine.network import Network
-from unmask.engine.runner import RowRunner, Runner, dtype_of
+from unmask.engine.precision import dtype_of
+from unmask.engine.runner import RowRunner, Runner
 from unmask.engine.weights import LoadedModel
 from unmask.errors import ConfigError, WeightsError
 from unmask.sched.batcher import Batcher
