@@ -27,8 +27,8 @@ def test_events_are_counted_for_their_model() -> None:
     """And for no other."""
     registry = CollectorRegistry()
     instruments = ControlInstruments(registry, ["tiny", "nano"], ["client", "model"], ["again"])
-    instruments.assigned("tiny", "client", Bucket.M)
-    instruments.assigned("tiny", "model", None)
+    instruments.assigned("tiny", "client", Bucket.M, Precision.INT8)
+    instruments.assigned("tiny", "model", None, None)
     instruments.control_ended("tiny", ControlEnd.RECORDED, 5)
     instruments.control_judged("tiny", ControlVerdict.MISJUDGED)
     instruments.exit_failed("tiny")

@@ -18,7 +18,7 @@ from unmask.api.strict import STRICT, Strict, described, where
 from unmask.api.verify_schema import Verifiers
 from unmask.backend import HIGHEST_TEMPERATURE, MOST_STOPS
 from unmask.search.plan import MOST_WIDTH, SearchMethod
-from unmask.types import NAMED_STRATEGIES, StrategyName
+from unmask.types import NAMED_STRATEGIES, Criticality, StrategyName
 
 TEXT_TAG = "<text>"
 PARTS_TAG = "<parts>"
@@ -168,6 +168,11 @@ class DiffusionOptions(Strict):
         default=None,
         description="One of the model's `service_classes` in `/v1/models`; by default the first of them. Without an "
         "approved policy there are none.",
+    )
+    criticality: Annotated[Criticality, Field(strict=False)] | None = Field(
+        default=None,
+        description="How much hangs on the answer: the policy may run requests of each in another precision. By "
+        "default `normal`.",
     )
     early_exit: bool | None = Field(
         default=None,

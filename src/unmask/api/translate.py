@@ -20,7 +20,7 @@ from unmask.errors import InvalidRequestError
 from unmask.search.plan import SearchMethod, SearchPlan
 from unmask.tasks.formats import AnswerFormat, JsonObject, JsonSchema
 from unmask.tasks.schema_limits import InvalidSchemaError
-from unmask.types import Message, Role, Sampling, StrategyChoice
+from unmask.types import Criticality, Message, Role, Sampling, StrategyChoice
 
 _ROLES = {
     "system": Role.SYSTEM,
@@ -212,6 +212,7 @@ def _asked(options: DiffusionOptions, steps: AskedBudget, delivery: Delivery, ti
         may_wait=may_wait,
         service_tier=None if tier is None else tier.value,
         search=_search(options),
+        criticality=options.criticality or Criticality.NORMAL,
     )
     return (
         asked if steps.steps is None else replace(asked, max_steps=steps.steps.value, max_steps_field=steps.steps.param)

@@ -52,6 +52,9 @@ def save_picture(report: BenchReport, path: Path) -> None:
         _draw_load(axes[1], report.figures)
     elif report.name == "search":
         draw_searches(axes, report.figures, COLOURS)
+    elif report.name == "precision":
+        _draw_bars(axes[0], report.figures, "batch_16.requests_per_s")
+        _draw_bars(axes[1], report.figures, "weight_bytes")
     elif report.name == "gateway":
         _draw_bars(axes[0], report.figures, "latency_p50_ms")
         _draw_bars(axes[1], report.figures, "requests_per_s")

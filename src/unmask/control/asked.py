@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from unmask.search.plan import SearchPlan
-from unmask.types import Bucket
+from unmask.types import Bucket, Criticality
 
 MAX_STEPS = "diffusion.max_steps"
 MAX_TOTAL_STEPS = "diffusion.max_total_steps"
@@ -29,6 +29,7 @@ class Asked:
         may_wait: whether the client waits for the answer that is accepted. One that is sent canvases as they are
             finished does not, and what it has been sent cannot be taken back, so it gets no further attempts.
         service_tier: tier of the OpenAI API, which stands for a service class.
+        criticality: how much hangs on the answer; the policy may have another precision for each.
         search: how steps beyond one answer's are spent; ``None``: there are none.
         default_task: task type of the caller's requests that name none.
         allowed_classes: service classes that the caller may use, in the order that they were allowed in; ``None`` for
@@ -45,6 +46,7 @@ class Asked:
     max_reexpansions: int | None = None
     may_wait: bool = True
     service_tier: str | None = None
+    criticality: Criticality = Criticality.NORMAL
     search: SearchPlan | None = None
     default_task: str | None = None
     allowed_classes: tuple[str, ...] | None = None

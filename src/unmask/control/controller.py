@@ -18,6 +18,7 @@ from unmask.control.ended import Ended
 from unmask.control.errors import AnswerFailedError, BudgetSpentError
 from unmask.control.expansion import expansion_of, total_cap
 from unmask.control.parts import ControlParts
+from unmask.control.precision import unserved
 from unmask.control.records import ControlRecord
 from unmask.control.reexpand import Generate, conclude
 from unmask.control.searching import Begun, begin
@@ -120,8 +121,9 @@ class Controller:
             bucket=given.bucket,
             # A control is there to run its whole budget.
             smaller=() if given.is_control else given.smaller,
+            precision=given.precision,
         )
-        self._instruments.assigned(model.name, given.source, given.bucket)
+        self._instruments.assigned(model.name, given.source, given.bucket, given.precision)
         return Admitted(
             request=changed,
             model=model,
@@ -185,7 +187,17 @@ class Controller:
 
     def notes(self, models: Iterable[ModelInfo]) -> tuple[str, ...]:
         """Say what whoever runs the server should know of its policies, first of all where there is none."""
-        return tuple(note for model in models for note in self._parts.policies.notes(model.name, model.digest))
+        return tuple(note for model in models for note in self._notes_of(model))
+
+    def _notes_of(self, model: ModelInfo) -> Iterator[str]:
+        yield from self._parts.policies.notes(model.name, model.digest)
+        active = self.policy_of(model)
+        missing = () if active is None else unserved(active.policy, model)
+        if missing:
+            yield (
+                f"{model.name}: the policy chooses {', '.join(missing)}, which is not served: such requests run in "
+                f"{model.precision or 'what there is'}; add it to the setting precisions"
+            )
 
     def _classified(self, request: Request, asked: Asked, model: ModelInfo, active: ActivePolicy | None) -> Classified:
         if asked.task is not None:

@@ -14,6 +14,7 @@ from unmask.policy.policy import (
     ControlPolicy,
     ExitPolicy,
     Policy,
+    PrecisionPolicy,
     Preference,
     TaskPolicy,
 )
@@ -22,6 +23,7 @@ from unmask.types import (
     ExitCondition,
     ExitRule,
     LearnedExit,
+    Precision,
     ProgressSignal,
     StrategyChoice,
     StrategyName,
@@ -57,9 +59,7 @@ _MEANINGS = {field.path: f"{field.meaning} Allowed: {field.allowed}." for field 
 
 def _template(path: list[str]) -> str:
     """Put the placeholder into a path for the name of an entry."""
-    if len(path) > 1 and path[0] in PLACEHOLDERS:
-        return ".".join([path[0], PLACEHOLDERS[path[0]], *path[2:]])
-    return ".".join(path)
+    return ".".join(PLACEHOLDERS.get(before, part) for before, part in zip(["", *path], path, strict=False))
 
 
 def _example() -> Policy:
@@ -108,6 +108,14 @@ def _example() -> Policy:
                 ceiling=32,
                 strategy=StrategyChoice(name=StrategyName.FINALITY, threshold=0.95, window=8),
                 finality=_DIGEST,
+                precision=(
+                    PrecisionPolicy(
+                        service_class="batch",
+                        normal=Precision.BFLOAT16,
+                        low=Precision.INT8,
+                        high=Precision.FLOAT32,
+                    ),
+                ),
                 exit=observed,
                 alpha=0.01,
                 shift=0.5,
