@@ -39,7 +39,7 @@ def test_products_are_near_the_exact_ones(width: int, out: int, precision: Preci
 @pytest.mark.parametrize("precision", [Precision.INT8, Precision.INT4])
 @pytest.mark.parametrize(("width", "out"), WIDTHS)
 def test_a_row_does_not_depend_on_the_others(width: int, out: int, precision: Precision) -> None:
-    """Alone, among few and among many a row has the same product, though one of its peers is a thousand times larger."""
+    """Alone, among few and among many a row has the same product, and so beside one a thousand times larger."""
     values = normal(70, width)
     values[-1] *= 1_000
     product = make_product(normal(out, width) / width**0.5, precision)

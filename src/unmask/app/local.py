@@ -56,7 +56,7 @@ def local_backend(settings: Settings) -> Backend:
         threads=settings.threads,
         queue_limit=settings.queue_limit,
         precision=settings.precision,
-        precisions=tuple(Precision(name) for name in settings.precisions),
+        precisions=tuple(Precision(name) for name in settings.extra_precisions),
     )
 
 

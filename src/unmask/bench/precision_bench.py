@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unmask.bench.arms import BASE, MAIN, Alternative, make_arm
 from unmask.bench.bench import Bench
@@ -20,6 +21,7 @@ from unmask.stats import paired_difference, ratio_interval, wilson
 from unmask.types import Precision
 
 EXACT = Precision.FLOAT32
+Rights = NDArray[np.bool_]
 Progress = Callable[[str, float], None]
 
 
@@ -45,8 +47,9 @@ def run_precision_bench(
     shape = bench.model.network.shape
     precisions = [precision for precision in Precision if precision_fault(precision, shape) is None]
     speed = [
-        *_speed(bench, precisions, "batch_16", 16, sizes.batched, sizes.rounds, seed, progress),
-        *_speed(bench, precisions, "batch_1", 1, sizes.single, sizes.rounds, seed, progress),
+        figure
+        for rows, count in ((BASE.max_rows, sizes.batched), (1, sizes.single))
+        for figure in _speed(bench, precisions, rows, count, rounds=sizes.rounds, seed=seed, progress=progress)
     ]
     quality, records = _quality(bench, precisions, sizes.quality, seed, progress)
     progress("done", 1.0)
@@ -66,37 +69,38 @@ def run_precision_bench(
 def _speed(
     bench: Bench,
     precisions: Sequence[Precision],
-    label: str,
     rows: int,
     count: int,
+    *,
     rounds: int,
     seed: int,
     progress: Progress,
 ) -> list[Figure]:
-    """Run the same requests in each precision, round by round in another order."""
+    """Run the same requests in each precision, so many at once, round by round in another order."""
+    label, settings = f"batch_{rows}", replace(BASE, max_rows=rows)
     entries = mixed_requests(seed, count, bench.model.name, bench.tokenizer)
     work = submissions(entries, model_info(bench.model, EXACT), bench.tokenizer)
     walls: dict[Precision, list[float]] = {precision: [] for precision in precisions}
     for number in range(rounds):
         progress(label, 0.7 * number / rounds)
         for precision in Random(number).sample(precisions, len(precisions)):
-            alternative = Alternative(name=MAIN, precision=precision, settings=replace(BASE, max_rows=rows))
+            alternative = Alternative(name=MAIN, precision=precision, settings=settings)
             walls[precision].append(drive(make_arm(alternative, bench).core, work, bench.clock).seconds)
     exact = walls[EXACT]
-    return [
-        figure
-        for precision, taken in walls.items()
-        for figure in (
-            Figure(name=f"{precision}.{label}.requests_per_s", value=len(work) * rounds / sum(taken), unit="1/s"),
-            measured(
-                f"{precision}.{label}.requests_per_s_vs_{EXACT}",
-                ratio_interval(exact, taken, seed, paired=True),
-                fallback=sum(exact) / sum(taken),
-                note="rounds resampled in pairs",
-            ),
-        )
-        if precision is not EXACT or not figure.name.endswith(f"_vs_{EXACT}")
-    ]
+    figures: list[Figure] = []
+    for precision, taken in walls.items():
+        rate = len(work) * rounds / sum(taken)
+        figures.append(Figure(name=f"{precision}.{label}.requests_per_s", value=rate, unit="1/s"))
+        if precision is not EXACT:
+            figures.append(
+                measured(
+                    f"{precision}.{label}.requests_per_s_vs_{EXACT}",
+                    ratio_interval(exact, taken, seed, paired=True),
+                    fallback=sum(exact) / sum(taken),
+                    note="rounds resampled in pairs",
+                )
+            )
+    return figures
 
 
 def _memory(bench: Bench, precisions: Sequence[Precision]) -> list[Figure]:
@@ -154,8 +158,8 @@ def _quality(
 def _differences(
     precision: Precision,
     asked: Sequence[Entry],
-    right: "np.ndarray[tuple[int], np.dtype[np.bool_]]",
-    exact: "np.ndarray[tuple[int], np.dtype[np.bool_]]",
+    right: Rights,
+    exact: Rights,
     seed: int,
     note: str,
 ) -> list[Figure]:
@@ -174,7 +178,7 @@ def _differences(
     ]
 
 
-def _record(entry: Entry, generated: Generated, right: "np.bool_", precision: Precision) -> Record:
+def _record(entry: Entry, generated: Generated, right: np.bool_, precision: Precision) -> Record:
     assert generated.finished is not None, "a driven sequence has ended"
     assert generated.started is not None, "a driven sequence has run"
     return Record(

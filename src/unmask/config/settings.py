@@ -127,7 +127,7 @@ class Settings:
             "Precision of weights and products; all but float32 keep KV pages in bfloat16, which halves them.",
         ),
     ] = Precision.FLOAT32
-    precisions: Annotated[
+    extra_precisions: Annotated[
         tuple[str, ...],
         Setting(
             Group.ENGINE,

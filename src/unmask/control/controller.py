@@ -196,7 +196,7 @@ class Controller:
         if missing:
             yield (
                 f"{model.name}: the policy chooses {', '.join(missing)}, which is not served: such requests run in "
-                f"{model.precision or 'what there is'}; add it to the setting precisions"
+                f"{model.precision or 'what there is'}; add it to the setting extra_precisions"
             )
 
     def _classified(self, request: Request, asked: Asked, model: ModelInfo, active: ActivePolicy | None) -> Classified:

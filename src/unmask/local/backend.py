@@ -30,7 +30,7 @@ from unmask.local.output import Output
 from unmask.local.settled import begun_with, pieces
 from unmask.sequence import Begun, Sequence
 from unmask.text.tokenizer import TextTokenizer
-from unmask.types import Outcome, StepTrace
+from unmask.types import Outcome, Precision, StepTrace
 
 STUCK_S = 60.0
 """Seconds without a finished tick after which an engine with work counts as stuck."""
@@ -42,7 +42,7 @@ class LocalBackend:
     def __init__(self, models: tuple[ServedModel, ...], *, stuck_s: float = STUCK_S) -> None:
         self._stuck_s = stuck_s
         self._models = {model.info.name: model for model in models}
-        self._fronts = {
+        self._fronts: dict[str, dict[Precision | None, Front]] = {
             model.info.name: {
                 model.info.precision: Front(model.core),
                 **{side.precision: Front(side.core) for side in model.beside},

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from unmask.backend import EngineState, ModelLoad
 from unmask.service import QueueLoad
-from unmask.types import Bucket
 from unmask.work import EngineWork, GrowthBand
 
 _WORST = (EngineState.STOPPED, EngineState.STUCK, EngineState.RUNNING)
@@ -57,7 +56,7 @@ def _band(bands: Sequence[GrowthBand]) -> GrowthBand:
 
 
 def _queues(queues: Iterable[QueueLoad]) -> tuple[QueueLoad, ...]:
-    found: dict[tuple[str, Bucket | None], QueueLoad] = {}
+    found: dict[object, QueueLoad] = {}
     for queue in queues:
         key = queue.service_class, queue.bucket
         same = found.get(key)
