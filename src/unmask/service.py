@@ -6,6 +6,14 @@ from enum import StrEnum
 from unmask.types import Bucket
 
 
+class Criticality(StrEnum):
+    """How much hangs on a request's answer: a policy may give each another precision."""
+
+    LOW = "low"
+    NORMAL = "normal"
+    HIGH = "high"
+
+
 class Batching(StrEnum):
     """How a batch is made up.
 

@@ -41,14 +41,6 @@ class Precision(StrEnum):
     INT4 = "int4"
 
 
-class Criticality(StrEnum):
-    """How much hangs on a request's answer: a policy may give each another precision."""
-
-    LOW = "low"
-    NORMAL = "normal"
-    HIGH = "high"
-
-
 LOW_CONFIDENCE_WINDOW = 5
 """So narrow that a canvas is filled nearly in reading order, which the surest positions alone spoil."""
 

@@ -107,6 +107,7 @@ async def test_several_choices_say_what_each_cost() -> None:
         "task": "default",
         "difficulty": None,
         "budget_source": "model",
+        "precision": "float32",
         "control": False,
     }
     assert [choice["diffusion"] for choice in response.json()["choices"]] == [

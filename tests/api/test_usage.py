@@ -63,6 +63,7 @@ def test_choices_are_added_up() -> None:
             "service_class": None,
             "difficulty": None,
             "budget_source": "effort",
+            "precision": None,
             "control": False,
         },
     }
@@ -138,6 +139,7 @@ def test_one_of_several_choices() -> None:
         "task": "sort",
         "difficulty": {"score": 2.1235, "bin": 3},
         "budget_source": "estimate",
+        "precision": None,
         "control": True,
     }
 

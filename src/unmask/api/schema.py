@@ -18,7 +18,8 @@ from unmask.api.strict import STRICT, Strict, described, where
 from unmask.api.verify_schema import Verifiers
 from unmask.backend import HIGHEST_TEMPERATURE, MOST_STOPS
 from unmask.search.plan import MOST_WIDTH, SearchMethod
-from unmask.types import NAMED_STRATEGIES, Criticality, StrategyName
+from unmask.service import Criticality
+from unmask.types import NAMED_STRATEGIES, StrategyName
 
 TEXT_TAG = "<text>"
 PARTS_TAG = "<parts>"

@@ -18,9 +18,10 @@ from unmask.backend import ModelInfo, Request
 from unmask.control.asked import MAX_REEXPANSIONS, SEARCH, Asked
 from unmask.errors import InvalidRequestError
 from unmask.search.plan import SearchMethod, SearchPlan
+from unmask.service import Criticality
 from unmask.tasks.formats import AnswerFormat, JsonObject, JsonSchema
 from unmask.tasks.schema_limits import InvalidSchemaError
-from unmask.types import Criticality, Message, Role, Sampling, StrategyChoice
+from unmask.types import Message, Role, Sampling, StrategyChoice
 
 _ROLES = {
     "system": Role.SYSTEM,

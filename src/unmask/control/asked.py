@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from unmask.search.plan import SearchPlan
-from unmask.types import Bucket, Criticality
+from unmask.service import Criticality
+from unmask.types import Bucket
 
 MAX_STEPS = "diffusion.max_steps"
 MAX_TOTAL_STEPS = "diffusion.max_total_steps"

@@ -121,7 +121,7 @@ class Controller:
             bucket=given.bucket,
             # A control is there to run its whole budget.
             smaller=() if given.is_control else given.smaller,
-            precision=given.precision,
+            precision=None if given.precision is model.precision else given.precision,
         )
         self._instruments.assigned(model.name, given.source, given.bucket, given.precision)
         return Admitted(

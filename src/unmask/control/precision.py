@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from unmask.backend import ModelInfo
 from unmask.policy.policy import Policy, TaskPolicy
-from unmask.types import Criticality, Precision
+from unmask.service import Criticality
+from unmask.types import Precision
 
 
 def precision_of(entry: TaskPolicy, service_class: str, criticality: Criticality, model: ModelInfo) -> Precision | None:

@@ -31,6 +31,9 @@ from unmask.types import (
 
 WIDTH = 100
 _DIGEST = "0123456789abcdef"
+_PRECISION = PrecisionPolicy(
+    service_class="batch", normal=Precision.BFLOAT16, low=Precision.INT8, high=Precision.FLOAT32
+)
 
 
 def example_policy() -> str:
@@ -108,14 +111,7 @@ def _example() -> Policy:
                 ceiling=32,
                 strategy=StrategyChoice(name=StrategyName.FINALITY, threshold=0.95, window=8),
                 finality=_DIGEST,
-                precision=(
-                    PrecisionPolicy(
-                        service_class="batch",
-                        normal=Precision.BFLOAT16,
-                        low=Precision.INT8,
-                        high=Precision.FLOAT32,
-                    ),
-                ),
+                precision=(_PRECISION,),
                 exit=observed,
                 alpha=0.01,
                 shift=0.5,

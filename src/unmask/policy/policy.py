@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
-from unmask.service import ClassTerms
-from unmask.types import Bucket, Criticality, ExitRule, Precision, StrategyChoice
+from unmask.service import ClassTerms, Criticality
+from unmask.types import Bucket, ExitRule, Precision, StrategyChoice
 
 DEFAULT_TASK = "default"
 """The task type of requests whose own is not known: fixed budget, no exit."""
