@@ -11,7 +11,7 @@ import pytest
 
 from tests.api.client import CHAT, COMPLETIONS, chat_body, client_of, completion_body, make_app
 from tests.api.sse_events import parse_stream
-from unmask.backend import CommitEvent, DoneEvent, ExitRecord, Request
+from unmask.backend import CommitEvent, DoneEvent, ExitRecord, ModelInfo, Request
 from unmask.control.book import RecordBook
 from unmask.control.parts import ControlParts
 from unmask.control.records import RecordFolder
@@ -51,15 +51,19 @@ class Site:
         self.folder = RecordFolder(folder)
         self.book = RecordBook(self.folder)
         self.policies = FakePolicies(make_active(SORT))
-        self.backend = ScriptedBackend(exiting)
-        parts = ControlParts(
+        self._parts = ControlParts(
             policies=self.policies,
             estimators=FakeEstimators(FakeEstimator(ESTIMATES)),
             classifier=FakeClassifier(lambda text: "sort" if text.startswith("sort") else None),
             book=self.book,
             draw=draw,
         )
-        self.app = make_app(self.backend, parts=parts)
+        self.serve(make_model())
+
+    def serve(self, model: ModelInfo) -> None:
+        """Begin anew with a model."""
+        self.backend = ScriptedBackend(exiting, models=(model,))
+        self.app = make_app(self.backend, parts=self._parts)
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[httpx.AsyncClient]:
@@ -128,7 +132,7 @@ async def test_criticality_chooses_among_approved_precisions(site: Site) -> None
     """The backend is asked for what the policy has, the answer says what it was, and what is not served is noted."""
     choice = PrecisionPolicy(service_class="interactive", normal=Precision.INT4, low=Precision.INT8)
     site.policies.active = make_active(replace(SORT, precision=(choice,)))
-    site.backend.model = make_model(precisions=(Precision.FLOAT32, Precision.INT8))
+    site.serve(make_model(precisions=(Precision.FLOAT32, Precision.INT8)))
     low = spent(await site.chat(diffusion={"criticality": "low"}))
     normal = spent(await site.chat())
     async with site.client() as client:

@@ -63,7 +63,7 @@ def test_choices_are_added_up() -> None:
             "service_class": None,
             "difficulty": None,
             "budget_source": "effort",
-            "precision": None,
+            "precision": "float32",
             "control": False,
         },
     }

@@ -60,7 +60,7 @@ async def test_a_request_runs_in_the_precision_that_it_names() -> None:
 async def test_a_precision_that_is_not_served_is_refused() -> None:
     """With those that are."""
     backend = make_backend()
-    with pytest.raises(InvalidRequestError, match="int4, allowed: float32, int8"):
+    with pytest.raises(InvalidRequestError, match="'int4', allowed: float32, int8"):
         await backend.generate(replace(ASK, precision=Precision.INT4))
     await backend.drain()
 
@@ -81,6 +81,6 @@ def test_widths_that_do_not_fit_are_a_setting_at_fault() -> None:
     shape = replace(TINY_SHAPE, vocabulary=TOKENIZER.size, width=16, hidden=48)
     loaded = LoadedModel(name="odd", digest="0" * 16, network=make_network(shape))
 
-    with pytest.raises(ConfigError, match="precision is int4, allowed: float32, bfloat16, int8: .*16, 48") as caught:
+    with pytest.raises(ConfigError, match=r"precision is int4, allowed: float32, bfloat16, int8: .*16, 48") as caught:
         serve_model(loaded, TOKENIZER, SETTINGS, ManualClock(), precision=Precision.INT4)
     assert caught.value.param == "precision"

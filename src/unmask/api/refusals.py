@@ -60,7 +60,6 @@ COMPLETION: Refusals = MappingProxyType({**_SHARED, "suffix": ("",)})
 
 DIFFUSION: Refusals = MappingProxyType(
     {
-        "criticality": (),
         "segment_weights": (),
     }
 )

@@ -103,7 +103,7 @@ class LocalBackend:
         fronts, precision = self._fronts[request.model], request.precision or model.precision
         if precision not in fronts:
             allowed = ", ".join(str(served) for served in fronts)
-            raise InvalidRequestError("precision", precision, allowed, "Leave it out for the model's own.")
+            raise InvalidRequestError("precision", str(precision), allowed, "Leave it out for the model's own.")
         return fronts[precision]
 
     def _problem(self, name: str, front: Front) -> str | None:

@@ -65,8 +65,8 @@ def _template(path: list[str]) -> str:
     return ".".join(PLACEHOLDERS.get(before, part) for before, part in zip(["", *path], path, strict=False))
 
 
-def _example() -> Policy:
-    observed = ExitPolicy(
+def _observed() -> ExitPolicy:
+    return ExitPolicy(
         rule=ExitRule(
             conditions=(
                 ExitCondition(signal=ProgressSignal.FLIPS, bound=0.0),
@@ -84,6 +84,9 @@ def _example() -> Policy:
         enabled=False,
         misjudgement_limit=0.01,
     )
+
+
+def _example() -> Policy:
     return Policy(
         model="tiny",
         model_digest=_DIGEST,
@@ -112,7 +115,7 @@ def _example() -> Policy:
                 strategy=StrategyChoice(name=StrategyName.FINALITY, threshold=0.95, window=8),
                 finality=_DIGEST,
                 precision=(_PRECISION,),
-                exit=observed,
+                exit=_observed(),
                 alpha=0.01,
                 shift=0.5,
             ),
