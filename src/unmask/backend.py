@@ -55,7 +55,8 @@ class ModelInfo:
     Attributes:
         digest: of the weights; of a server that does not tell them, of what it is asked for.
         parameters: how many; ``None`` where a server does not say.
-        precision: of its products; ``None`` where a server does not say.
+        precision: of its products, unless a request names another; ``None`` where a server does not say.
+        precisions: those that a request may name; empty where it cannot.
         canvas_lengths: what a request may choose among; empty where it cannot choose.
         default_canvas_length: 1 of a model that writes token by token: each token is a canvas of one step.
         levers: what requests may set.
@@ -73,6 +74,7 @@ class ModelInfo:
     default_max_tokens: int
     tasks: tuple[str, ...]
     levers: tuple[Lever, ...] = ALL_LEVERS
+    precisions: tuple[Precision, ...] = ()
 
     def default_steps_of(self, canvas_length: int | None) -> int:
         """Return the steps of a canvas that are taken unless asked otherwise: never more than it has positions."""
@@ -164,6 +166,7 @@ class Request:
         terms: what its service class has of the machine.
         bucket: tier of its budget.
         smaller: budgets that it may be given instead where its own would be too late, largest first.
+        precision: what it is run in, one of the model's ``precisions``; ``None`` is the model's own.
         arrived: when it did, on the engine's clock, where that was before now: a further attempt keeps its place.
         left: told what it took, where whoever asked went away before it had ended: once it takes no more steps, and
             before the call returns. It is not called where that cannot be told, and never without an abort.
@@ -189,6 +192,7 @@ class Request:
     terms: ClassTerms = ClassTerms()
     bucket: Bucket | None = None
     smaller: tuple[SmallerBudget, ...] = ()
+    precision: Precision | None = None
     arrived: float | None = None
     left: "Callable[[Generation], None] | None" = None
 

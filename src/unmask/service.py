@@ -24,6 +24,14 @@ class SearchMethod(StrEnum):
     ROLLOVER = "rollover"
 
 
+class Criticality(StrEnum):
+    """How much hangs on a request's answer: a policy may give each another precision."""
+
+    LOW = "low"
+    NORMAL = "normal"
+    HIGH = "high"
+
+
 class Batching(StrEnum):
     """How a batch is made up.
 

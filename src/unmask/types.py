@@ -38,10 +38,16 @@ class Mode(StrEnum):
 
 
 class Precision(StrEnum):
-    """The type of numbers that a model's products, attention and pages are in."""
+    """The type of numbers that a model's weights are kept and multiplied in.
+
+    With whole numbers attention and pages are in bfloat16. ``int8``: products are of whole numbers too. ``int4``:
+    weights alone, which saves memory and nothing else.
+    """
 
     FLOAT32 = "float32"
     BFLOAT16 = "bfloat16"
+    INT8 = "int8"
+    INT4 = "int4"
 
 
 DRAFTING_LENGTH = 8

@@ -1,14 +1,22 @@
 """Behaviour of ``/v1/models``."""
 
+from typing import Any
+
 from tests.api.client import NOW, client_of, make_app
 from unmask.testing.builders import make_model
 from unmask.testing.fake_backend import FakeBackend
 from unmask.types import Precision
 
+NANO: dict[str, Any] = {
+    "max_steps": 8,
+    "precision": Precision.BFLOAT16,
+    "precisions": (Precision.BFLOAT16, Precision.INT8),
+}
+
 
 async def test_models_say_what_may_be_asked_of_them() -> None:
     """Every served model is listed with its limits."""
-    backend = FakeBackend(models=(make_model("tiny"), make_model("nano", max_steps=8, precision=Precision.BFLOAT16)))
+    backend = FakeBackend(models=(make_model("tiny"), make_model("nano", **NANO)))
     async with client_of(make_app(backend)) as client:
         body = (await client.get("/v1/models")).json()
 
@@ -22,6 +30,7 @@ async def test_models_say_what_may_be_asked_of_them() -> None:
         "digest": "0123456789abcdef",
         "parameters": 2_000_000,
         "precision": "bfloat16",
+        "precisions": ["bfloat16", "int8"],
         "context_length": 256,
         "canvas_length": 16,
         "canvas_lengths": [8, 16, 32],

@@ -79,6 +79,7 @@ async def test_answer_is_a_chat_completion() -> None:
                 "service_class": None,
                 "difficulty": None,
                 "budget_source": "model",
+                "precision": "float32",
                 "control": False,
                 "cache": None,
             },

@@ -11,17 +11,17 @@ import pytest
 
 from tests.api.client import CHAT, COMPLETIONS, chat_body, client_of, completion_body, make_app
 from tests.api.sse_events import parse_stream
-from unmask.backend import CommitEvent, DoneEvent, ExitRecord, Request
+from unmask.backend import CommitEvent, DoneEvent, ExitRecord, ModelInfo, Request
 from unmask.control.book import RecordBook
 from unmask.control.parts import ControlParts
 from unmask.control.records import RecordFolder
 from unmask.control.sources import Estimate, no_policy
-from unmask.policy.policy import AtCap, BudgetMode, ControlPolicy
+from unmask.policy.policy import AtCap, BudgetMode, ControlPolicy, PrecisionPolicy
 from unmask.testing.budget_policies import make_class_policy, make_exit, make_task_policy
-from unmask.testing.builders import make_generation, make_usage
+from unmask.testing.builders import make_generation, make_model, make_usage
 from unmask.testing.policies import DIGEST, FakeClassifier, FakeEstimator, FakeEstimators, FakePolicies, make_active
 from unmask.testing.scripted_backend import Line, ScriptedBackend
-from unmask.types import ExitAction, ExitReason, StepBudget, StrategyName
+from unmask.types import ExitAction, ExitReason, Precision, StepBudget, StrategyName
 
 EASY, HARD = "sort 3 , 1", "sort 9 , 8 , 7 , 6"
 ESTIMATES = {
@@ -51,15 +51,19 @@ class Site:
         self.folder = RecordFolder(folder)
         self.book = RecordBook(self.folder)
         self.policies = FakePolicies(make_active(SORT))
-        self.backend = ScriptedBackend(exiting)
-        parts = ControlParts(
+        self._parts = ControlParts(
             policies=self.policies,
             estimators=FakeEstimators(FakeEstimator(ESTIMATES)),
             classifier=FakeClassifier(lambda text: "sort" if text.startswith("sort") else None),
             book=self.book,
             draw=draw,
         )
-        self.app = make_app(self.backend, parts=parts)
+        self.serve(make_model())
+
+    def serve(self, model: ModelInfo) -> None:
+        """Begin anew with a model."""
+        self.backend = ScriptedBackend(exiting, models=(model,))
+        self.app = make_app(self.backend, parts=self._parts)
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[httpx.AsyncClient]:
@@ -122,11 +126,28 @@ async def test_answer_says_what_it_was_given(site: Site) -> None:
         "service_class": "interactive",
         "difficulty": {"score": 4.0, "bin": 4},
         "budget_source": "estimate",
+        "precision": "float32",
         "control": False,
         "cache": None,
     }
     assert response.headers["x-unmask-bucket"] == "L"
     assert site.backend.requests[0].budget == StepBudget(max_steps=16)
+
+
+async def test_criticality_chooses_among_approved_precisions(site: Site) -> None:
+    """The backend is asked for what the policy has, the answer says what it was, and what is not served is noted."""
+    choice = PrecisionPolicy(service_class="interactive", normal=Precision.INT4, low=Precision.INT8)
+    site.policies.active = make_active(replace(SORT, precision=(choice,)))
+    site.serve(make_model(precisions=(Precision.FLOAT32, Precision.INT8)))
+    low = spent(await site.chat(diffusion={"criticality": "low"}))
+    normal = spent(await site.chat())
+    async with site.client() as client:
+        notes = (await client.get("/health")).json()["notes"]
+
+    assert (low["precision"], normal["precision"]) == ("int8", "float32")
+    assert [request.precision for request in site.backend.requests] == [Precision.INT8, None]
+    assert [note for note in notes if "int4, which is not served" in note]
+    assert error(await site.chat(diffusion={"criticality": "vital"}), 400)[0] == "diffusion.criticality"
 
 
 async def test_policy_may_be_approved_and_withdrawn_meanwhile(site: Site) -> None:

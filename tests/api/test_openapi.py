@@ -126,7 +126,7 @@ TRUE: tuple[dict[str, Any], ...] = (
     json_schema({"type": "integer"}, strict=False),
     {"diffusion": {"strategy": "entropy_bound", "threshold": 1.5}, "repetition_penalty": 1.0, "top_k": -1},
     {"diffusion": {"strategy": None, "threshold": 1}},
-    {"diffusion": {"early_exit": True, "task": "sort", "service_class": "batch"}},
+    {"diffusion": {"early_exit": True, "task": "sort", "service_class": "batch", "criticality": "high"}},
     {
         "diffusion": {
             "verify": [{"kind": "regex", "pattern": "a+"}, {"kind": "length", "unit": "words", "maximum": 3.0}]

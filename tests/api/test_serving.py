@@ -111,6 +111,7 @@ async def test_several_choices_say_what_each_cost() -> None:
         "task": "default",
         "difficulty": None,
         "budget_source": "model",
+        "precision": "float32",
         "control": False,
         "cache": None,
     }

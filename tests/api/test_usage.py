@@ -68,6 +68,7 @@ def test_choices_are_added_up() -> None:
             "service_class": None,
             "difficulty": None,
             "budget_source": "effort",
+            "precision": "float32",
             "control": False,
             "cache": None,
         },
@@ -148,6 +149,7 @@ def test_one_of_several_choices() -> None:
         "task": "sort",
         "difficulty": {"score": 2.1235, "bin": 3},
         "budget_source": "estimate",
+        "precision": None,
         "control": True,
         "cache": None,
     }

@@ -58,6 +58,7 @@ def test_among_all_a_bench_without_policy_is_left_out(tmp_path: Path, capsys: py
         "search",
         "business",
         "speculation",
+        "precision",
     ]
     assert "bench policy cannot measure" in capsys.readouterr().err
 
@@ -79,6 +80,7 @@ def test_with_a_policy_all_are_run(tmp_path: Path) -> None:
         "search",
         "business",
         "speculation",
+        "precision",
     ]
 
 

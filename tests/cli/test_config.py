@@ -99,8 +99,9 @@ def test_one_of_a_few_names_is_shown_and_offered(
     shown = settings()["precision"]
     type_in("serve", "--help")
 
-    assert (shown["value"], shown["default"], shown["allowed"]) == ("bfloat16", "float32", "float32 or bfloat16")
-    assert "Allowed: float32 or bfloat16." in capsys.readouterr().out
+    allowed = "float32, bfloat16, int8 or int4"
+    assert (shown["value"], shown["default"], shown["allowed"]) == ("bfloat16", "float32", allowed)
+    assert f"Allowed: {allowed}." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("command", ["serve", "config"])

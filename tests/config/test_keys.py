@@ -42,7 +42,7 @@ def test_rules_read_as_words() -> None:
     assert KEYS["threads"].allowed == "a whole number from 1 to 1024"
     assert KEYS["keep_alive_s"].allowed == "a number from 0.01 to 3600"
     assert KEYS["models"].allowed == "a list of different model names"
-    assert KEYS["precision"].allowed == "float32 or bfloat16"
+    assert KEYS["precision"].allowed == "float32, bfloat16, int8 or int4"
     assert KEYS["policy_dir"].allowed == "a path"
     assert KEYS["database"].allowed == "the path of a file, or a URL of PostgreSQL (postgresql://...)"
     assert KEYS["host"].allowed == "127.0.0.1, ::1 or localhost; with keys any address of this machine"

@@ -62,6 +62,7 @@ def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
     values |= {"threads": 2, "models": ("a", "b"), "allowed_hosts": ("example.org",), "host": "::1"}
     values |= {
         "precision": "bfloat16",
+        "extra_precisions": ("int8", "float32"),
         "remote": "r.yaml",
         "routes": "a.yaml",
         "policy_dir": "p",

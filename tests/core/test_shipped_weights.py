@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from unmask.engine.matrix import can_pack
-from unmask.engine.runner import dtype_of
+from unmask.engine.precision import dtype_of
 from unmask.engine.weights import load_weights, packaged_models, packaged_weights
 from unmask.local.model import serve_model
 from unmask.sched.settings import SchedSettings
@@ -32,6 +32,13 @@ ALONE = SchedSettings(
 EACH = 2
 # In bfloat16 the last bit of a product is often enough to change a token; only kernels of its own are that exact.
 PRECISIONS = [precision for precision in Precision if precision is Precision.FLOAT32 or can_pack(dtype_of(precision))]
+CASES = [
+    (name, precision)
+    for name in packaged_models()
+    for precision in PRECISIONS
+    # Weights of whole numbers differ in the products alone, so one model tells.
+    if name == "tiny" or precision in {Precision.FLOAT32, Precision.BFLOAT16}
+]
 
 
 def requests(context_length: int) -> list[Submission]:
@@ -70,8 +77,7 @@ def test_there_are_weights_to_test() -> None:
     assert packaged_models(), "no weights in the package: train them with `unmask train`"
 
 
-@pytest.mark.parametrize("precision", PRECISIONS)
-@pytest.mark.parametrize("name", packaged_models())
+@pytest.mark.parametrize(("name", "precision"), CASES)
 def test_shipped_models_answer_the_same_in_any_batch(name: str, precision: Precision) -> None:
     """Twelve rows together, chunked, cached and fused, draw the tokens that each request draws alone."""
     loaded = load_weights(packaged_weights(name))

@@ -5,7 +5,7 @@ from prometheus_client import CollectorRegistry
 from tests.metrics.reading import Series, parse
 from unmask.metrics.control import ControlEnd, ControlInstruments, ControlVerdict, PolicyCollector
 from unmask.metrics.exposition import expose
-from unmask.types import Bucket
+from unmask.types import Bucket, Precision
 
 
 def read(registry: CollectorRegistry) -> Series:
@@ -20,15 +20,17 @@ def test_every_series_is_there_from_the_start() -> None:
     found = {name: value for name, value in read(registry).items() if not name.split("{")[0].endswith("_created")}
 
     assert set(found.values()) == {0}
-    assert len(found) == 2 * (2 + len(Bucket) + 1 + len(ControlEnd) + len(ControlVerdict) + 1 + 1 + 2 + 2)
+    assert len(found) == 2 * (
+        2 + len(Bucket) + 1 + len(Precision) + 1 + len(ControlEnd) + len(ControlVerdict) + 1 + 1 + 2 + 2
+    )
 
 
 def test_events_are_counted_for_their_model() -> None:
     """And for no other."""
     registry = CollectorRegistry()
     instruments = ControlInstruments(registry, ["tiny", "nano"], ["client", "model"], ["again"])
-    instruments.assigned("tiny", "client", Bucket.M)
-    instruments.assigned("tiny", "model", None)
+    instruments.assigned("tiny", "client", Bucket.M, Precision.INT8)
+    instruments.assigned("tiny", "model", None, None)
     instruments.control_ended("tiny", ControlEnd.RECORDED, 5)
     instruments.control_judged("tiny", ControlVerdict.MISJUDGED)
     instruments.exit_failed("tiny")
@@ -42,6 +44,8 @@ def test_events_are_counted_for_their_model() -> None:
         "unmask_budgets_total{model=tiny,source=model}": 1,
         "unmask_buckets_total{bucket=M,model=tiny}": 1,
         "unmask_buckets_total{bucket=none,model=tiny}": 1,
+        "unmask_precisions_total{model=tiny,precision=int8}": 1,
+        "unmask_precisions_total{model=tiny,precision=unknown}": 1,
         "unmask_controls_total{model=tiny,result=recorded}": 1,
         "unmask_control_extra_steps_total{model=tiny}": 5,
         "unmask_control_verdicts_total{model=tiny,verdict=misjudged}": 1,

@@ -14,6 +14,7 @@ from unmask.policy.policy import (
     ControlPolicy,
     ExitPolicy,
     Policy,
+    PrecisionPolicy,
     Preference,
     SearchPolicy,
     TaskPolicy,
@@ -77,10 +78,12 @@ def exit_policies(draw: st.DrawFn, *, ceiling: int, may_stop: bool) -> ExitPolic
 
 
 @st.composite
-def task_policies(draw: st.DrawFn, name: str, *, largest: int, cap: int, is_estimated: bool) -> TaskPolicy:
+def task_policies(
+    draw: st.DrawFn, name: str, *, largest: int, classes: tuple[ClassPolicy, ...], is_estimated: bool
+) -> TaskPolicy:
     """Draw a task type whose floor is within every class's cap."""
     is_default = name == DEFAULT_TASK
-    floor = draw(st.integers(1, min(cap, largest)))
+    floor = draw(st.integers(1, min(largest, *(entry.max_steps for entry in classes))))
     default = draw(st.integers(floor, largest))
     ceiling = draw(st.integers(default, largest))
     strategy = draw(
@@ -98,6 +101,11 @@ def task_policies(draw: st.DrawFn, name: str, *, largest: int, cap: int, is_esti
         exit=draw(st.none() | exit_policies(ceiling=ceiling, may_stop=not is_default)),
         alpha=draw(SHARES),
         shift=draw(st.floats(-20, 20)),
+        precision=tuple(
+            draw(st.builds(PrecisionPolicy, service_class=st.just(entry.name)))
+            for entry in classes
+            if draw(st.booleans())
+        ),
     )
 
 
@@ -144,7 +152,6 @@ def policies(draw: st.DrawFn) -> Policy:
     steps = sorted(draw(st.lists(st.integers(1, 200), min_size=1, max_size=5, unique=True)))
     sizes = sorted(draw(st.permutations(list(Bucket)))[: len(steps)], key=list(Bucket).index)
     drawn = tuple(draw(class_policies(name)) for name in draw(st.lists(NAMES, min_size=1, max_size=3, unique=True)))
-    cap = min(entry.max_steps for entry in drawn)
     difficulty = draw(st.none() | DIGESTS)
     others = draw(st.lists(NAMES.filter(lambda name: name != DEFAULT_TASK), max_size=3, unique=True))
     names = draw(st.permutations([DEFAULT_TASK, *others]))
@@ -155,7 +162,8 @@ def policies(draw: st.DrawFn) -> Policy:
         difficulty=difficulty,
         buckets=tuple(BucketSteps(bucket=bucket, max_steps=count) for bucket, count in zip(sizes, steps, strict=True)),
         tasks=tuple(
-            draw(task_policies(name, largest=steps[-1], cap=cap, is_estimated=difficulty is not None)) for name in names
+            draw(task_policies(name, largest=steps[-1], classes=drawn, is_estimated=difficulty is not None))
+            for name in names
         ),
         classes=classes,
         default_class=draw(st.sampled_from(classes)).name,

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from tests.policy.drawn import EXAMPLES, policies
 from unmask.errors import ConfigError
-from unmask.policy.policy import BucketSteps, BudgetMode, ControlPolicy, Policy, SearchPolicy
+from unmask.policy.policy import BucketSteps, BudgetMode, ControlPolicy, Policy, PrecisionPolicy, SearchPolicy
 from unmask.policy.rules import check_policy
 from unmask.service import SearchMethod
 from unmask.testing.budget_policies import make_class_policy, make_exit, make_policy, make_task_policy
@@ -17,6 +17,7 @@ from unmask.types import (
     ExitCondition,
     ExitRule,
     LearnedExit,
+    Precision,
     ProgressSignal,
     StrategyChoice,
     StrategyName,
@@ -182,6 +183,18 @@ REFUSED: tuple[tuple[str, Policy, str, str], ...] = (
         task(strategy=StrategyChoice(name=StrategyName.FINALITY)),
         "tasks.sort.finality",
         "the digest of a learned part",
+    ),
+    (
+        "precisions of no class",
+        task(precision=(PrecisionPolicy(service_class="night", normal=Precision.INT8),)),
+        "tasks.sort.precision",
+        "'night', allowed: interactive",
+    ),
+    (
+        "precisions of a class twice",
+        task(precision=(PrecisionPolicy(service_class="interactive", normal=Precision.INT8),) * 2),
+        "tasks.sort.precision",
+        "each class once",
     ),
     (
         "an adaptive default",

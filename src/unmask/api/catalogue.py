@@ -73,6 +73,7 @@ def model_entry(
         "digest": model.digest,
         "parameters": model.parameters,
         "precision": model.precision,
+        "precisions": list(model.precisions),
         "context_length": model.context_length,
         "canvas_length": model.default_canvas_length,
         "canvas_lengths": list(model.canvas_lengths),

@@ -112,6 +112,7 @@ class ChoiceDiffusion(BaseModel):
     task: str
     difficulty: Difficulty | None
     budget_source: BudgetSource
+    precision: Precision | None
     control: bool
     route: Routed | None = Field(default=None, description=_ROUTED, json_schema_extra=_without_default)
     cache: CacheFound | None
@@ -221,6 +222,7 @@ class DiffusionUsage(BaseModel):
     service_class: str | None = Field(description="Null where no policy is approved.")
     difficulty: Difficulty | None = Field(description="Where it was estimated and choices share it.")
     budget_source: BudgetSource | None = Field(description="What the budget was taken from, where choices share it.")
+    precision: Precision | None = Field(description="What the call ran in, where it is known and choices share it.")
     control: bool = Field(description="Whether a choice was a control run, which takes its whole budget.")
     route: Routed | None = Field(default=None, description=_ROUTED, json_schema_extra=_without_default)
     cache: CacheFound | None = Field(description="Null where the cache was not asked for every choice.")
@@ -327,9 +329,10 @@ class ModelEntry(BaseModel):
     digest: str
     parameters: int | None = Field(description="Null where the server behind this one does not say.")
     precision: Precision | None = Field(
-        description="What products, attention and KV pages are in; it may change an answer. Null where the server "
-        "behind this one does not say."
+        description="What weights and products are in, unless the policy has another; it may change an answer. Null "
+        "where the server behind this one does not say."
     )
+    precisions: list[Precision] = Field(description="Those that a policy may choose; none where it may not.")
     context_length: int
     canvas_length: int = Field(description="Canvas length of requests that name none.")
     canvas_lengths: list[int] = Field(description="What a request may choose among; empty where it may not.")

@@ -58,11 +58,7 @@ CHAT: Refusals = MappingProxyType(
 COMPLETION: Refusals = MappingProxyType({**_SHARED, "suffix": ("",)})
 """Fields of a completion request."""
 
-DIFFUSION: Refusals = MappingProxyType(
-    {
-        "criticality": (),
-    }
-)
+DIFFUSION: Refusals = MappingProxyType({})
 """Fields of ``diffusion``."""
 
 MESSAGE: Refusals = MappingProxyType(

@@ -23,7 +23,7 @@ from unmask.api.schema import (
 from unmask.api.seeds import LARGEST_SEED, LEAST_SEED
 from unmask.api.verify_rules import VERIFY_RULES
 from unmask.backend import HIGHEST_TEMPERATURE, MOST_ALTERNATIVES, MOST_STOPS
-from unmask.service import MOST_WIDTH, SearchMethod
+from unmask.service import MOST_WIDTH, Criticality, SearchMethod
 from unmask.types import NAMED_STRATEGIES, Mode
 
 _WHOLE = "Send a whole number, without quotes or a fraction."
@@ -72,6 +72,7 @@ _SHARED: Mapping[str, Rule] = {
     "diffusion.window": Rule("a whole number, at least 1", "Leave it out for the strategy's own."),
     "diffusion.task": Rule("the name of a task type", "Leave it out, or ask /v1/models for the names."),
     "diffusion.service_class": Rule("the name of a service class", "Leave it out, or ask /v1/models for the names."),
+    "diffusion.criticality": Rule(", ".join(Criticality), "Leave it out for normal."),
     "diffusion.early_exit": _TRUTH,
     "diffusion.max_reexpansions": Rule(f"a whole number from 0 to {MOST_REEXPANSIONS}", _WHOLE),
     "diffusion.search": Rule(", ".join(SearchMethod), "Leave it out for what the policy has."),

@@ -17,7 +17,7 @@ from unmask.api.seeds import LARGEST_SEED, LEAST_SEED
 from unmask.api.strict import STRICT, Strict, described, where
 from unmask.api.verify_schema import Verifiers
 from unmask.backend import HIGHEST_TEMPERATURE, MOST_STOPS
-from unmask.service import MOST_WIDTH, SearchMethod
+from unmask.service import MOST_WIDTH, Criticality, SearchMethod
 from unmask.types import NAMED_STRATEGIES, Mode, StrategyName
 
 TEXT_TAG = "<text>"
@@ -188,6 +188,11 @@ class DiffusionOptions(Strict):
         default=None,
         description="One of the model's `service_classes` in `/v1/models`; by default the first of them. Without an "
         "approved policy there are none.",
+    )
+    criticality: Annotated[Criticality, Field(strict=False)] | None = Field(
+        default=None,
+        description="How much hangs on the answer: the policy may run requests of each in another precision. By "
+        "default `normal`.",
     )
     early_exit: bool | None = Field(
         default=None,

@@ -19,6 +19,7 @@ from unmask.api.verifying import verifying
 from unmask.backend import ModelInfo, Request
 from unmask.control.asked import MAX_REEXPANSIONS, Asked
 from unmask.errors import InvalidRequestError
+from unmask.service import Criticality
 from unmask.tasks.formats import AnswerFormat, JsonObject, JsonSchema
 from unmask.tasks.schema_limits import InvalidSchemaError
 from unmask.types import Message, Role, Sampling, StrategyChoice
@@ -207,6 +208,7 @@ def _asked(options: DiffusionOptions, steps: AskedBudget, delivery: Delivery, ti
         may_wait=may_wait,
         service_tier=None if tier is None else tier.value,
         search=asked_search(options, delivery),
+        criticality=options.criticality or Criticality.NORMAL,
     )
     return (
         asked if steps.steps is None else replace(asked, max_steps=steps.steps.value, max_steps_field=steps.steps.param)

@@ -70,6 +70,7 @@ def choice_diffusion(choice: FinishedChoice, given: Assignment) -> dict[str, obj
         "task": given.task,
         "difficulty": _difficulty(given.estimate),
         "budget_source": given.source,
+        "precision": given.precision,
         "control": given.is_control,
         "cache": _cache([choice.answered.found]),
     }
@@ -141,6 +142,7 @@ def _shared(call: Call) -> dict[str, object]:
         "service_class": None if service_class is None else service_class.name,
         "difficulty": _difficulty(common(one.estimate for one in given)),
         "budget_source": common(one.source for one in given),
+        "precision": common(one.precision for one in given),
         "control": any(one.is_control for one in given),
     }
 

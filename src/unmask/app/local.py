@@ -11,6 +11,7 @@ from unmask.errors import ConfigError
 from unmask.remote.file import read_remote
 from unmask.remote.opening import open_backend
 from unmask.sched.settings import PageReserve, SchedSettings
+from unmask.types import Precision
 
 ENGINE_MODULES = frozenset({"safetensors", "torch"})
 
@@ -55,6 +56,7 @@ def local_backend(settings: Settings) -> Backend:
         threads=settings.threads,
         queue_limit=settings.queue_limit,
         precision=settings.precision,
+        precisions=tuple(Precision(name) for name in settings.extra_precisions),
     )
 
 

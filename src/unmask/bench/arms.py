@@ -73,7 +73,7 @@ def other(precision: Precision) -> Precision:
     match precision:
         case Precision.FLOAT32:
             return Precision.BFLOAT16
-        case Precision.BFLOAT16:
+        case Precision.BFLOAT16 | Precision.INT8 | Precision.INT4:
             return Precision.FLOAT32
         case _:
             assert_never(precision)

@@ -26,6 +26,7 @@ from unmask.bench.model_bench import run_model_bench
 from unmask.bench.pictures import check_pictures, save_picture
 from unmask.bench.policy_bench import Basis, run_policy_bench
 from unmask.bench.policy_under_test import NoPolicyError, open_policy
+from unmask.bench.precision_bench import run_precision_bench
 from unmask.bench.report import BenchReport, record_lines, to_json
 from unmask.bench.search_bench import run_search_bench
 from unmask.bench.speculation_bench import run_speculation_bench
@@ -235,4 +236,5 @@ BENCHES: dict[str, Maker] = {
     "search": _plain(run_search_bench),
     "business": _plain(run_business_bench),
     "speculation": _plain(run_speculation_bench),
+    "precision": _plain(run_precision_bench),
 }

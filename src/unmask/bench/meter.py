@@ -10,7 +10,8 @@ from torch import Tensor
 from unmask.clock import Clock
 from unmask.engine.matrix import Matrix
 from unmask.engine.network import Network
-from unmask.engine.runner import RowRunner, dtype_of
+from unmask.engine.precision import dtype_of
+from unmask.engine.runner import RowRunner
 from unmask.plan import CanvasTask, Row
 from unmask.types import Precision
 

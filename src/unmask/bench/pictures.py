@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 # Okabe and Ito's palette: told apart by every kind of colour vision.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
 
+_BARS = {
+    "isolation": ("latency_p99", "latency_p50"),
+    "batching": ("requests_per_s", "useful_share"),
+    "speculation": ("tokens_per_round", "accepted_per_round"),
+    "precision": ("batch_16.requests_per_s", "weight_bytes"),
+    "gateway": ("latency_p50_ms", "requests_per_s"),
+}
+"""Figures of every arm that the two halves of a bench's picture show as bars."""
+
 
 def check_pictures() -> None:
     """Tell whether pictures can be drawn.
@@ -38,37 +47,36 @@ def save_picture(report: BenchReport, path: Path) -> None:
     rows = 2 if report.name == "search" else 1
     figure, grid = plt.subplots(rows, 2, figsize=(11, 4.2 * rows), layout="constrained", squeeze=False)
     axes = grid.ravel()
-    if report.name == "engine":
-        _draw_throughput(axes[0], report.figures)
-        _draw_shares(axes[1], report.figures)
-    elif report.name in {"isolation", "batching"}:
-        unit = "latency_p99" if report.name == "isolation" else "requests_per_s"
-        _draw_bars(axes[0], report.figures, unit)
-        _draw_bars(axes[1], report.figures, "latency_p50" if report.name == "isolation" else "useful_share")
-    elif report.name == "policy":
-        _draw_arms(axes[0], report.figures, "")
-        _draw_arms(axes[1], report.figures, "drifted.")
-    elif report.name == "gate":
-        _draw_stages(axes[0], report.figures)
-        _draw_load(axes[1], report.figures)
-    elif report.name == "speculation":
-        _draw_bars(axes[0], report.figures, "tokens_per_round")
-        _draw_bars(axes[1], report.figures, "accepted_per_round")
-    elif report.name == "search":
-        draw_searches(axes, report.figures, COLOURS)
-    elif report.name == "business":
-        draw_savings(axes, report.figures, COLOURS)
-    elif report.name == "gateway":
-        _draw_bars(axes[0], report.figures, "latency_p50_ms")
-        _draw_bars(axes[1], report.figures, "requests_per_s")
-    elif report.name == "ledger":
-        _draw_rates(axes[0], report.figures)
-        _draw_waits(axes[1], report.figures)
-    else:
-        _draw_curves(axes[0], report.figures)
-        _draw_accuracy(axes[1], report.figures)
+    _draw(axes, report)
     figure.savefig(path, dpi=110)
     plt.close(figure)
+
+
+def _draw(axes: "Sequence[Axes]", report: BenchReport) -> None:
+    figures = report.figures
+    match report.name:
+        case name if name in _BARS:
+            for panel, what in zip(axes, _BARS[name], strict=True):
+                _draw_bars(panel, figures, what)
+        case "engine":
+            _draw_throughput(axes[0], figures)
+            _draw_shares(axes[1], figures)
+        case "policy":
+            _draw_arms(axes[0], figures, "")
+            _draw_arms(axes[1], figures, "drifted.")
+        case "gate":
+            _draw_stages(axes[0], figures)
+            _draw_load(axes[1], figures)
+        case "search":
+            draw_searches(axes, figures, COLOURS)
+        case "business":
+            draw_savings(axes, figures, COLOURS)
+        case "ledger":
+            _draw_rates(axes[0], figures)
+            _draw_waits(axes[1], figures)
+        case _:
+            _draw_curves(axes[0], figures)
+            _draw_accuracy(axes[1], figures)
 
 
 def _draw_bars(axes: "Axes", figures: Sequence[Figure], what: str) -> None:

@@ -10,6 +10,7 @@ from unmask.bench.drive import drive
 from unmask.bench.report import Figure, measured
 from unmask.bench.workload import Entry, mixed_requests, submissions
 from unmask.local.model import model_info
+from unmask.sequence import Sequence
 from unmask.stats import paired_difference, wilson
 from unmask.tasks.registry import all_tasks
 
@@ -21,10 +22,13 @@ def quality_figures(bench: Bench, *, seed: int, count: int) -> list[Figure]:
     """
     side = other(bench.precision)
     entries = mixed_requests(seed, count, bench.model.name, bench.tokenizer)
-    texts, side_texts = (_texts(replace(bench, precision=chosen), entries) for chosen in (bench.precision, side))
+    texts, side_texts = (
+        [sequence.text for sequence in answer_all(replace(bench, precision=chosen), entries)]
+        for chosen in (bench.precision, side)
+    )
     final = [index for index, entry in enumerate(entries) if entry.final]
     right, side_right = (
-        np.array([_is_right(entries[index], answers[index]) for index in final]) for answers in (texts, side_texts)
+        np.array([is_right(entries[index], answers[index]) for index in final]) for answers in (texts, side_texts)
     )
     differing = sum(texts[index] != side_texts[index] for index in final)
     difference = paired_difference(side_right.astype(float), right.astype(float), seed, bounds=(-1.0, 1.0))
@@ -43,10 +47,12 @@ def quality_figures(bench: Bench, *, seed: int, count: int) -> list[Figure]:
     ]
 
 
-def _texts(bench: Bench, entries: list[Entry]) -> list[str]:
+def answer_all(bench: Bench, entries: list[Entry]) -> list[Sequence]:
+    """Return the ended sequences of entries, in their order, run as a server would in the bench's precision."""
     work = submissions(entries, model_info(bench.model, bench.precision), bench.tokenizer)
-    return [sequence.text for sequence in drive(main_arm(bench).core, work, bench.clock).sequences]
+    return list(drive(main_arm(bench).core, work, bench.clock).sequences)
 
 
-def _is_right(entry: Entry, text: str) -> bool:
+def is_right(entry: Entry, text: str) -> bool:
+    """Tell whether a text answers an entry's item."""
     return all_tasks()[entry.item.task].check(entry.item, text).passed

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from unmask.engine.network import Block, Network
-from unmask.engine.runner import dtype_of
+from unmask.engine.precision import dtype_of
 from unmask.plan import CanvasTask, Row
 from unmask.types import Precision
 

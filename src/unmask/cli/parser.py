@@ -30,6 +30,7 @@ BENCHES = (
     "search",
     "business",
     "speculation",
+    "precision",
     "all",
 )
 VERDICTS = ("pass", "fail")

@@ -149,9 +149,19 @@ class Settings:
         Setting(
             Group.ENGINE,
             OneOf(Precision),
-            "Precision of products, attention and KV pages; bfloat16 halves the pages and is faster on some CPUs.",
+            "Precision of weights and products; all but float32 keep KV pages in bfloat16, which halves them.",
         ),
     ] = Precision.FLOAT32
+    extra_precisions: Annotated[
+        tuple[str, ...],
+        Setting(
+            Group.ENGINE,
+            Names("precisions: float32, bfloat16, int8 or int4", "|".join(Precision)),
+            "Further precisions that models are served in, for a policy to choose among; "
+            "each takes weights and KV pages of its own.",
+            empty="none",
+        ),
+    ] = ()
     threads: Annotated[
         int | None,
         Setting(Group.ENGINE, Range(1, 1_024), "Processor threads of a forward.", empty="torch decides"),

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from unmask.search.plan import SearchPlan
+from unmask.service import Criticality
 from unmask.types import Bucket
 
 MAX_STEPS = "diffusion.max_steps"
@@ -49,6 +50,7 @@ class Asked:
         search: how steps beyond one answer's are spent; ``None`` leaves it to the policy.
         is_repeatable: whether the same request would be answered alike: nothing is drawn, or the seed is the client's.
         cache: what it allows the cache.
+        criticality: how much hangs on the answer; the policy may have another precision for each.
         default_task: task type of the caller's requests that name none.
         allowed_classes: service classes that the caller may use, in the order that they were allowed in; ``None`` for
             all of them.
@@ -64,6 +66,7 @@ class Asked:
     max_reexpansions: int | None = None
     may_wait: bool = True
     service_tier: str | None = None
+    criticality: Criticality = Criticality.NORMAL
     search: SearchPlan | None = None
     is_repeatable: bool = True
     cache: CacheUse = CacheUse()

@@ -7,6 +7,7 @@ from typing import assert_never
 from unmask.backend import Lever, ModelInfo, Request
 from unmask.control.asked import MAX_TOTAL_STEPS, SERVICE_CLASS, Asked
 from unmask.control.difficulty import steps_for
+from unmask.control.precision import precision_of
 from unmask.control.sources import FIXED_POLICY, ActivePolicy, Estimate, short_digest
 from unmask.errors import InvalidRequestError
 from unmask.policy.policy import (
@@ -20,7 +21,7 @@ from unmask.policy.policy import (
     TaskPolicy,
 )
 from unmask.service import ClassTerms, SmallerBudget
-from unmask.types import Bucket, ExitPlan, ExitRule, Mode, StepBudget, StrategyChoice
+from unmask.types import Bucket, ExitPlan, ExitRule, Mode, Precision, StepBudget, StrategyChoice
 
 
 class BudgetSource(StrEnum):
@@ -59,6 +60,7 @@ class Assignment:
         smaller: budgets that the request may be given instead where this one would be too late, largest first.
         probability: with which a control was drawn, 0 where none could be.
         is_control: whether it was.
+        precision: what it is run in; ``None`` where the server behind this one does not say.
     """
 
     task: str
@@ -75,6 +77,7 @@ class Assignment:
     smaller: tuple[SmallerBudget, ...] = ()
     probability: float = 0.0
     is_control: bool = False
+    precision: Precision | None = None
 
     @property
     def policy_name(self) -> str:
@@ -129,10 +132,16 @@ def assign(
             SERVICE_CLASS, asked.service_class, names, f"Leave it out for {policy.default_class}."
         )
     entry = policy.task(task)
+    precision = precision_of(entry, service_class.name, asked.criticality, model)
     if Lever.BUDGET not in model.levers:
         # Class, verification and further attempts are ours; steps, and all that hangs on them, are nobody's.
         return Assignment(
-            task=task, service_class=service_class, strategy=request.strategy, estimate=estimate, policy=active.digest
+            task=task,
+            service_class=service_class,
+            strategy=request.strategy,
+            estimate=estimate,
+            policy=active.digest,
+            precision=precision,
         )
     budget, source = _budget(policy, entry, service_class, request, asked, model, estimate)
     has_strategy, can_exit = Lever.STRATEGY in model.levers, Lever.EXIT in model.levers
@@ -154,6 +163,7 @@ def assign(
         smaller=_smaller(policy, entry, service_class, budget.max_steps)
         if source in _OURS and not request.mode.is_causal
         else (),
+        precision=precision,
     )
 
 
@@ -164,7 +174,12 @@ def _fixed(request: Request, asked: Asked, model: ModelInfo, task: str) -> Assig
         )
     by_client = BudgetSource.EFFORT if asked.bucket else BudgetSource.CLIENT if asked.max_steps else BudgetSource.MODEL
     return Assignment(
-        task=task, bucket=asked.bucket, budget=request.budget, strategy=request.strategy, source=by_client
+        task=task,
+        bucket=asked.bucket,
+        budget=request.budget,
+        strategy=request.strategy,
+        source=by_client,
+        precision=model.precision,
     )
 
 

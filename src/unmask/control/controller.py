@@ -18,6 +18,7 @@ from unmask.control.errors import AnswerFailedError, BudgetSpentError
 from unmask.control.escalate import begin_small, escalate
 from unmask.control.expansion import expansion_of, total_cap
 from unmask.control.parts import ControlParts
+from unmask.control.precision import unserved
 from unmask.control.records import ControlRecord
 from unmask.control.reexpand import Generate, conclude
 from unmask.control.route import Route, RouteReason
@@ -184,6 +185,7 @@ class Controller:
             bucket=given.bucket,
             # A control is there to run its whole budget.
             smaller=() if given.is_control else given.smaller,
+            precision=None if given.precision is model.precision else given.precision,
         )
         return Admitted(
             request=changed,
@@ -260,7 +262,7 @@ class Controller:
 
     def _assigned(self, admitted: Admitted) -> None:
         given = admitted.assignment
-        self._instruments.assigned(admitted.model.name, given.source, given.bucket)
+        self._instruments.assigned(admitted.model.name, given.source, given.bucket, given.precision)
 
     def settle(self, admitted: Admitted, answered: Answered, request_id: str) -> None:
         """Take an answer: keep what its first attempt says of exits.
@@ -305,8 +307,18 @@ class Controller:
     def notes(self, models: Iterable[ModelInfo]) -> tuple[str, ...]:
         """Say what whoever runs the server should know of its policies, first of all where there is none."""
         of_cache = () if self._cached is None else self._cached.notes()
-        of_policies = (note for model in models for note in self._parts.policies.notes(model.name, model.digest))
+        of_policies = (note for model in models for note in self._notes_of(model))
         return (*of_policies, *self._parts.routes.notes, *of_cache)
+
+    def _notes_of(self, model: ModelInfo) -> Iterator[str]:
+        yield from self._parts.policies.notes(model.name, model.digest)
+        active = self.policy_of(model)
+        missing = () if active is None else unserved(active.policy, model)
+        if missing:
+            yield (
+                f"{model.name}: the policy chooses {', '.join(missing)}, which is not served: such requests run in "
+                f"{model.precision or 'what there is'}; add it to the setting extra_precisions"
+            )
 
     @property
     def routes(self) -> Routes:

@@ -3,8 +3,9 @@
 import torch
 from torch import Tensor
 
-from unmask.engine.matrix import Matrix
 from unmask.engine.network import Block, normalise
+from unmask.engine.precision import make_product
+from unmask.types import Precision
 
 EPSILON = torch.finfo(torch.float32).eps
 
@@ -12,14 +13,15 @@ EPSILON = torch.finfo(torch.float32).eps
 class Layer:
     """One layer's weights in the precision of its products; everything between products is in single precision."""
 
-    def __init__(self, block: Block, dtype: torch.dtype) -> None:
+    def __init__(self, block: Block, precision: Precision) -> None:
         scale = block.query_scale.detach()
         self._heads = len(scale)
         self._scales = torch.stack((scale, torch.ones_like(scale)))
-        self._qkv = Matrix(block.qkv.weight[_paired(self._heads, block.qkv.in_features)].to(dtype))
-        self._out = Matrix(block.out.weight.to(dtype))
-        self._up = Matrix(block.up.weight.to(dtype))
-        self._down = Matrix(block.down.weight.to(dtype))
+        self._qkv = make_product(block.qkv.weight[_paired(self._heads, block.qkv.in_features)], precision)
+        self._out = make_product(block.out.weight, precision)
+        self._up = make_product(block.up.weight, precision)
+        self._down = make_product(block.down.weight, precision)
+        self.nbytes = sum(product.nbytes for product in (self._qkv, self._out, self._up, self._down))
 
     def project(self, hidden: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:
         """Make queries, keys and values of flat tokens; see `unmask.engine.network.project`.

@@ -20,6 +20,7 @@ class Matrix:
 
     def __init__(self, weight: Tensor) -> None:
         self._weight = weight.detach()
+        self.nbytes = weight.nbytes
         self._is_packed = can_pack(weight.dtype)
         if self._is_packed:
             self._weight = torch.ops.mkldnn._reorder_linear_weight(self._weight.contiguous(), TYPICAL_ROWS)  # noqa: SLF001

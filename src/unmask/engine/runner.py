@@ -22,7 +22,8 @@ from torch.nn import functional as F
 
 from unmask.engine.layer import Layer, turn_table
 from unmask.engine.matrix import Matrix
-from unmask.engine.network import Block, Network, normalise
+from unmask.engine.network import Block, Network, embed, normalise
+from unmask.engine.precision import dtype_of
 from unmask.plan import CanvasTask, DecodeTask, Row, SpeculativeTask
 from unmask.types import Precision
 
@@ -32,17 +33,6 @@ QUERY_LENGTHS = (8, 16, 32, 64, 96, 128, 160, 192, 256, 384, 512, 768, 1024)
 # MKL, which attention runs on, sums over keys in blocks of 192, but over 256 or 320 in two halves: a token would
 # differ in its last bits with the length of the chunk that it came in.
 KEY_LENGTHS = (64, 96, 128, 160, 192, 384, 512, 640, 768, 1024)
-
-
-def dtype_of(precision: Precision) -> torch.dtype:
-    """Return torch's type of a precision."""
-    match precision:
-        case Precision.FLOAT32:
-            return torch.float32
-        case Precision.BFLOAT16:
-            return torch.bfloat16
-        case _:
-            assert_never(precision)
 
 
 def round_up(length: int, ladder: Sequence[int]) -> int:
@@ -172,8 +162,8 @@ class RowRunner(Protocol):
 class Runner:
     """Runs rows over a network and its KV pages, on the processor.
 
-    In bfloat16 the layers' products and attention are, and so are the pages;
-    the residual stream, norms and logits stay in single precision.
+    In bfloat16 the layers' products and attention are, and so are the pages; in whole numbers the products.
+    The residual stream, norms, embeddings and logits stay in single precision.
     """
 
     def __init__(
@@ -181,10 +171,11 @@ class Runner:
     ) -> None:
         shape = network.shape
         dtype = dtype_of(precision)
-        self.network = network.eval()
         self.page_size = page_size
+        # Of the network nothing else is kept: its layers' weights may be freed once they are laid out.
+        self._tokens, self._canvas = network.tokens.weight.detach(), network.canvas.weight.detach()
         self._heads, self._head_width = shape.heads, shape.head_width
-        self._layers = [Layer(cast("Block", block), dtype) for block in network.blocks]
+        self._layers = [Layer(cast("Block", block), precision) for block in network.blocks]
         self._head = Matrix(network.head.weight)
         self._turns = turn_table(network.cosine, network.sine)
         # The last slot belongs to no page: padded keys are read from it.
@@ -192,11 +183,21 @@ class Runner:
         # Keys and values side by side: one write and one read fetch both.
         self._pool = torch.zeros(shape.layers, self._spare + 1, 2 * shape.width, dtype=dtype)
 
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of all weights as they are laid out."""
+        return self._tokens.nbytes + self._canvas.nbytes + self._head.nbytes + sum(each.nbytes for each in self._layers)
+
+    @property
+    def page_bytes(self) -> int:
+        """Bytes of a KV page."""
+        return self._pool[:, : self.page_size].nbytes
+
     @torch.inference_mode()
     def forward(self, rows: Sequence[Row]) -> Tensor:
         """Return logits ``[asked, vocabulary]``, row after row; see `RowRunner`."""
         layout = self._lay_out(rows)
-        hidden = self.network.embed(layout.tokens, layout.canvas_positions)
+        hidden = embed(self._tokens, self._canvas, layout.tokens, layout.canvas_positions)
         turns = self._turns[layout.positions]
         answers = layout.answers
         for index, (layer, pool) in enumerate(zip(self._layers, self._pool, strict=True)):

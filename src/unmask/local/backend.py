@@ -22,39 +22,49 @@ from unmask.backend import (
     last_generation,
 )
 from unmask.core.front import Front, Kind
-from unmask.errors import NoCapacityError, UnknownModelError
+from unmask.errors import InvalidRequestError, NoCapacityError, UnknownModelError
+from unmask.local.joint import joint_load
 from unmask.local.limits import check_draft_tokens, check_text_length, make_submission
 from unmask.local.model import ServedModel
 from unmask.local.output import Output
 from unmask.local.settled import begun_with, pieces
 from unmask.sequence import Begun, Sequence
 from unmask.text.tokenizer import TextTokenizer
-from unmask.types import Outcome, StepTrace
+from unmask.types import Outcome, Precision, StepTrace
 
 STUCK_S = 60.0
 """Seconds without a finished tick after which an engine with work counts as stuck."""
 
 
 class LocalBackend:
-    """The `Backend` over our own engine: one core and one thread a model."""
+    """The `Backend` over our own engine: one core and one thread a model, and one more a further precision."""
 
     def __init__(self, models: tuple[ServedModel, ...], *, stuck_s: float = STUCK_S) -> None:
         self._stuck_s = stuck_s
         self._models = {model.info.name: model for model in models}
-        self._fronts = {model.info.name: Front(model.core) for model in models}
+        self._fronts: dict[str, dict[Precision | None, Front]] = {
+            model.info.name: {
+                model.info.precision: Front(model.core),
+                **{side.precision: Front(side.core) for side in model.beside},
+            }
+            for model in models
+        }
 
     def models(self) -> tuple[ModelInfo, ...]:
         """Return what is served."""
         return tuple(model.info for model in self._models.values())
 
     def problems(self) -> tuple[str, ...]:
-        """Name the models whose engine thread has died or finishes no tick."""
-        found = (self._problem(name) for name in self._models)
-        return tuple(problem for problem in found if problem is not None)
+        """Name the models of which an engine thread has died or finishes no tick."""
+        found = (self._problem(name, front) for name, fronts in self._fronts.items() for front in fronts.values())
+        return tuple(dict.fromkeys(problem for problem in found if problem is not None))
 
     def load(self) -> tuple[ModelLoad, ...]:
-        """Return what each engine thread has last said of itself."""
-        return tuple(self._load(model) for model in self._models.values())
+        """Return what the engine threads of each model have last said of themselves."""
+        return tuple(
+            joint_load([self._load(model, front) for front in self._fronts[name].values()])
+            for name, model in self._models.items()
+        )
 
     async def generate(self, request: Request) -> Generation:
         """Run a request to its end."""
@@ -63,8 +73,9 @@ class LocalBackend:
     async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         """Run a request and yield its events."""
         model = self._model(request.model)
-        if self._state(request.model) is EngineState.STUCK:
-            raise NoCapacityError(f"{self._problem(request.model)}; send the request to another server")
+        front = self._front(request, model.info)
+        if self._state(front) is EngineState.STUCK:
+            raise NoCapacityError(f"{self._problem(request.model, front)}; send the request to another server")
         if request.draft is not None:
             check_draft_tokens(request.draft, model.tokenizer.size)
         check_text_length(request, model.info, model.tokenizer.longest)
@@ -74,7 +85,7 @@ class LocalBackend:
         submission = make_submission(request, model.info, tuple(prompt), begun)
         output = Output(submission.stop, model.tokenizer)
         left = None if request.left is None else partial(_tell_left, request.left, output)
-        async with aclosing(self._fronts[request.model].run(submission, left)) as notices:
+        async with aclosing(front.run(submission, left)) as notices:
             async for notice in notices:
                 if notice.kind is Kind.STEPPED and notice.entry is not None:
                     yield _step_event(notice.entry, model.tokenizer)
@@ -86,10 +97,17 @@ class LocalBackend:
 
     async def drain(self) -> None:
         """Accept nothing new, finish what runs, stop."""
-        await asyncio.gather(*(front.drain() for front in self._fronts.values()))
+        await asyncio.gather(*(front.drain() for fronts in self._fronts.values() for front in fronts.values()))
 
-    def _problem(self, name: str) -> str | None:
-        state = self._state(name)
+    def _front(self, request: Request, model: ModelInfo) -> Front:
+        fronts, precision = self._fronts[request.model], request.precision or model.precision
+        if precision not in fronts:
+            allowed = ", ".join(str(served) for served in fronts)
+            raise InvalidRequestError("precision", str(precision), allowed, "Leave it out for the model's own.")
+        return fronts[precision]
+
+    def _problem(self, name: str, front: Front) -> str | None:
+        state = self._state(front)
         match state:
             case EngineState.RUNNING:
                 return None
@@ -100,17 +118,17 @@ class LocalBackend:
             case _:
                 assert_never(state)
 
-    def _state(self, name: str) -> EngineState:
-        front = self._fronts[name]
+    def _state(self, front: Front) -> EngineState:
         if not front.is_alive:
             return EngineState.STOPPED
         return EngineState.STUCK if front.stalled_s > self._stuck_s else EngineState.RUNNING
 
-    def _load(self, model: ServedModel) -> ModelLoad:
-        load, sizes = self._fronts[model.info.name].load, model.core.batcher.settings
+    def _load(self, model: ServedModel, front: Front) -> ModelLoad:
+        # Every core of a model has the same sizes.
+        load, sizes = front.load, model.core.batcher.settings
         return ModelLoad(
             model=model.info.name,
-            state=self._state(model.info.name),
+            state=self._state(front),
             running=load.running,
             waiting=load.waiting,
             max_running=sizes.max_rows,

@@ -21,11 +21,18 @@ def build_model(
     weights: Path | None = None,
     queue_limit: int = QUEUE_LIMIT,
     precision: Precision = Precision.FLOAT32,
+    beside: tuple[Precision, ...] = (),
 ) -> ServedModel:
     """Load a packaged model, or a file of weights, and put it behind a core."""
     loaded = load_weights(weights or packaged_weights(name))
     return serve_model(
-        loaded, packaged_tokenizer(), settings, SystemClock(), queue_limit=queue_limit, precision=precision
+        loaded,
+        packaged_tokenizer(),
+        settings,
+        SystemClock(),
+        queue_limit=queue_limit,
+        precision=precision,
+        beside=beside,
     )
 
 
@@ -36,6 +43,7 @@ def build_local_backend(
     threads: int | None = None,
     queue_limit: int = QUEUE_LIMIT,
     precision: Precision = Precision.FLOAT32,
+    precisions: tuple[Precision, ...] = (),
 ) -> LocalBackend:
     """Serve packaged models, all of them if none is named.
 
@@ -44,10 +52,11 @@ def build_local_backend(
         settings: sizes of each model's scheduler.
         threads: processor threads of a forward; by default torch decides.
         queue_limit: requests that may wait, over all models, beside those that run.
-        precision: of products, attention and pages.
+        precision: what requests are run in that name none.
+        precisions: others that they may name.
 
     Raises:
-        ConfigError: there is no memory for so many pages.
+        ConfigError: there is no memory for so many pages, or a precision cannot be had here.
         UnknownModelError: a name is not in the package.
         WeightsError: a file is missing or damaged, or the package holds no model at all.
     """
@@ -59,4 +68,7 @@ def build_local_backend(
     sizes = settings or SchedSettings()
     # All that may run or wait can arrive for one model, and before a tick has made the first of them run.
     most = sizes.max_rows * len(chosen) + queue_limit
-    return LocalBackend(tuple(build_model(name, sizes, queue_limit=most, precision=precision) for name in chosen))
+    beside = tuple(each for each in precisions if each is not precision)
+    return LocalBackend(
+        tuple(build_model(name, sizes, queue_limit=most, precision=precision, beside=beside) for name in chosen)
+    )

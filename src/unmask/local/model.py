@@ -8,7 +8,8 @@ from unmask.core.core import Core
 from unmask.engine.adapter import Adapter
 from unmask.engine.engine import Engine
 from unmask.engine.network import Network
-from unmask.engine.runner import RowRunner, Runner, dtype_of
+from unmask.engine.precision import dtype_of, precision_fault
+from unmask.engine.runner import RowRunner, Runner
 from unmask.engine.weights import LoadedModel
 from unmask.errors import ConfigError, WeightsError
 from unmask.sched.batcher import Batcher
@@ -30,16 +31,28 @@ QUEUE_LIMIT = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PrecisionCore:
+    """A core, and the precision that it runs in."""
+
+    precision: Precision
+    core: Core
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ServedModel:
-    """A model's description, its tokenizer, and the core that runs it."""
+    """A model's description, its tokenizer, the core that runs it, and those that run it in other precisions.
+
+    Each core has weights, pages and a queue of its own: rows of one forward share their precision.
+    """
 
     info: ModelInfo
     tokenizer: TextTokenizer
     core: Core
+    beside: tuple[PrecisionCore, ...] = ()
 
 
-def model_info(loaded: LoadedModel, precision: Precision) -> ModelInfo:
-    """Describe an embedded model that runs in a precision."""
+def model_info(loaded: LoadedModel, precision: Precision, beside: tuple[Precision, ...] = ()) -> ModelInfo:
+    """Describe an embedded model that runs in a precision, and in others where requests name them."""
     shape = loaded.network.shape
     longest = max(shape.canvas_lengths)
     return ModelInfo(
@@ -54,6 +67,7 @@ def model_info(loaded: LoadedModel, precision: Precision) -> ModelInfo:
         default_steps=longest,
         default_max_tokens=DEFAULT_MAX_TOKENS,
         tasks=tuple(all_tasks()),
+        precisions=(precision, *beside),
     )
 
 
@@ -82,11 +96,12 @@ def serve_model(
     *,
     queue_limit: int = QUEUE_LIMIT,
     precision: Precision = Precision.FLOAT32,
+    beside: tuple[Precision, ...] = (),
 ) -> ServedModel:
-    """Put an embedded model behind a core of its own.
+    """Put an embedded model behind a core of its own, and others ``beside`` it for further precisions.
 
     Raises:
-        ConfigError: there is no memory for so many pages.
+        ConfigError: there is no memory for so many pages, or it cannot run in a precision here.
         WeightsError: network and tokenizer do not belong together.
     """
     vocabulary = loaded.network.shape.vocabulary
@@ -95,12 +110,28 @@ def serve_model(
             f"the weights of {loaded.name!r} know {vocabulary} tokens and the tokenizer {tokenizer.size}: "
             "they do not belong together; install the package again or train the model anew"
         )
-    runner = _make_runner(loaded.network, settings, precision)
-    core = make_core(runner, tokenizer.token_bytes, settings, clock, queue_limit=queue_limit)
-    return ServedModel(info=model_info(loaded, precision), tokenizer=tokenizer, core=core)
+    first, *others = (
+        PrecisionCore(
+            precision=each,
+            core=make_core(
+                _make_runner(loaded.network, settings, each),
+                tokenizer.token_bytes,
+                settings,
+                clock,
+                queue_limit=queue_limit,
+            ),
+        )
+        for each in (precision, *beside)
+    )
+    info = model_info(loaded, precision, beside)
+    return ServedModel(info=info, tokenizer=tokenizer, core=first.core, beside=tuple(others))
 
 
 def _make_runner(network: Network, settings: SchedSettings, precision: Precision) -> Runner:
+    fault = precision_fault(precision, network.shape)
+    if fault is not None:
+        others = ", ".join(each for each in Precision if precision_fault(each, network.shape) is None)
+        raise ConfigError(f"precision is {precision}, allowed: {others}: {fault}. Choose another.", param="precision")
     try:
         return Runner(network, pages=settings.pages, page_size=settings.page_size, precision=precision)
     except RuntimeError as error:

@@ -10,9 +10,10 @@ from prometheus_client.core import InfoMetricFamily
 from prometheus_client.registry import Collector
 
 from unmask.metrics.routes import RouteInstruments
-from unmask.types import Bucket
+from unmask.types import Bucket, Precision
 
 NO_BUCKET = "none"
+UNKNOWN = "unknown"
 
 
 class ControlEnd(StrEnum):
@@ -73,6 +74,12 @@ class ControlInstruments:
             "bucket",
             (NO_BUCKET, *Bucket),
         )
+        self._precisions = self._counter(
+            "unmask_precisions_total",
+            "Generations given a budget, by the precision they run in; unknown where another server does not say.",
+            "precision",
+            (*Precision, UNKNOWN),
+        )
         self._controls = self._counter(
             "unmask_controls_total", "Control runs, by what became of them.", "result", ControlEnd
         )
@@ -118,10 +125,11 @@ class ControlInstruments:
         """Count a request that was answered unrefined and refined."""
         self._pairs.labels(model, _PAIRED[passed, refined_passed]).inc()
 
-    def assigned(self, model: str, source: str, bucket: Bucket | None) -> None:
-        """Count a generation that was given its budget."""
+    def assigned(self, model: str, source: str, bucket: Bucket | None, precision: Precision | None) -> None:
+        """Count a generation that was given its budget and precision."""
         self._budgets.labels(model, source).inc()
         self._buckets.labels(model, bucket or NO_BUCKET).inc()
+        self._precisions.labels(model, precision or UNKNOWN).inc()
 
     def control_ended(self, model: str, result: ControlEnd, extra_steps: int = 0) -> None:
         """Count a control run, and what it cost to let it run on."""

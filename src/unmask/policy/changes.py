@@ -65,7 +65,7 @@ class Change:
                 return ChangeKind.CAP
             case ("control", *_) | ("difficulty",):
                 return ChangeKind.THRESHOLD
-            case ("tasks", _, "exit" | "strategy" | "alpha" | "shift" | "finality", *_):
+            case ("tasks", _, "exit" | "strategy" | "alpha" | "shift" | "finality" | "precision", *_):
                 return ChangeKind.THRESHOLD
             case _:
                 return ChangeKind.OTHER

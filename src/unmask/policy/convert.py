@@ -8,16 +8,11 @@ from unmask.policy.policy import (
     ControlPolicy,
     ExitPolicy,
     Policy,
+    PrecisionPolicy,
     SearchPolicy,
     TaskPolicy,
 )
-from unmask.policy.schema import (
-    ClassDocument,
-    ExitDocument,
-    PolicyDocument,
-    StrategyDocument,
-    TaskDocument,
-)
+from unmask.policy.schema import ClassDocument, ExitDocument, PolicyDocument, StrategyDocument, TaskDocument
 from unmask.types import Bucket, ExitCondition, ExitRule, LearnedExit, StrategyChoice
 
 
@@ -73,6 +68,10 @@ def _task(name: str, document: TaskDocument) -> TaskPolicy:
         exit=None if document.exit is None else exit_from(document.exit),
         alpha=document.alpha,
         shift=document.shift,
+        precision=tuple(
+            PrecisionPolicy(service_class=name, normal=entry.normal, low=entry.low, high=entry.high)
+            for name, entry in (document.precision or {}).items()
+        ),
     )
 
 
@@ -127,6 +126,7 @@ def _raw_task(task: TaskPolicy) -> dict[str, object]:
         **_without(task, "task"),
         "strategy": None if task.strategy is None else raw_strategy(task.strategy),
         "exit": None if task.exit is None else raw_exit(task.exit),
+        "precision": {entry.service_class: _without(entry, "service_class") for entry in task.precision} or None,
     }
 
 
@@ -154,7 +154,7 @@ def raw_exit(policy: ExitPolicy) -> dict[str, object]:
 
 
 def _without(
-    value: ClassPolicy | ControlPolicy | SearchPolicy | TaskPolicy | LearnedExit, *left_out: str
+    value: ClassPolicy | ControlPolicy | SearchPolicy | TaskPolicy | PrecisionPolicy | LearnedExit, *left_out: str
 ) -> dict[str, object]:
     """Return a value's fields by name; what stands elsewhere in the document is left out."""
     return {entry.name: getattr(value, entry.name) for entry in fields(value) if entry.name not in left_out}

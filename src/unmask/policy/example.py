@@ -14,6 +14,7 @@ from unmask.policy.policy import (
     ControlPolicy,
     ExitPolicy,
     Policy,
+    PrecisionPolicy,
     Preference,
     SearchPolicy,
     TaskPolicy,
@@ -24,6 +25,7 @@ from unmask.types import (
     ExitCondition,
     ExitRule,
     LearnedExit,
+    Precision,
     ProgressSignal,
     StrategyChoice,
     StrategyName,
@@ -31,6 +33,9 @@ from unmask.types import (
 
 WIDTH = 100
 _DIGEST = "0123456789abcdef"
+_PRECISION = PrecisionPolicy(
+    service_class="batch", normal=Precision.BFLOAT16, low=Precision.INT8, high=Precision.FLOAT32
+)
 
 
 def example_policy() -> str:
@@ -58,12 +63,12 @@ _MEANINGS = {field.path: f"{field.meaning} Allowed: {field.allowed}." for field 
 
 
 def _template(path: list[str]) -> str:
-    """Put placeholders into a path for the names of entries."""
-    return ".".join(PLACEHOLDERS.get(above, part) for above, part in zip(["", *path], path, strict=False))
+    """Put the placeholder into a path for the name of an entry."""
+    return ".".join(PLACEHOLDERS.get(before, part) for before, part in zip(["", *path], path, strict=False))
 
 
-def _example() -> Policy:
-    observed = ExitPolicy(
+def _observed() -> ExitPolicy:
+    return ExitPolicy(
         rule=ExitRule(
             conditions=(
                 ExitCondition(signal=ProgressSignal.FLIPS, bound=0.0),
@@ -81,6 +86,9 @@ def _example() -> Policy:
         enabled=False,
         misjudgement_limit=0.01,
     )
+
+
+def _example() -> Policy:
     return Policy(
         model="tiny",
         model_digest=_DIGEST,
@@ -108,7 +116,8 @@ def _example() -> Policy:
                 ceiling=32,
                 strategy=StrategyChoice(name=StrategyName.FINALITY, threshold=0.95, window=8),
                 finality=_DIGEST,
-                exit=observed,
+                precision=(_PRECISION,),
+                exit=_observed(),
                 alpha=0.01,
                 shift=0.5,
             ),

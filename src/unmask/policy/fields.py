@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 
 from unmask.policy.schema import NAME, Digest, PolicyDocument
 
-PLACEHOLDERS: Mapping[str, str] = {"tasks": "TASK", "classes": "CLASS", "searches": "TASK"}
+PLACEHOLDERS: Mapping[str, str] = {"tasks": "TASK", "classes": "CLASS", "searches": "TASK", "precision": "CLASS"}
 """What stands in a path for the names of entries."""
 
 

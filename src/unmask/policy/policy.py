@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import assert_never
 
-from unmask.service import ClassTerms, SearchMethod
-from unmask.types import Bucket, ExitRule, StrategyChoice
+from unmask.service import ClassTerms, Criticality, SearchMethod
+from unmask.types import Bucket, ExitRule, Precision, StrategyChoice
 
 DEFAULT_TASK = "default"
 """The task type of requests whose own is not known: fixed budget, no exit."""
@@ -50,6 +51,28 @@ class ExitPolicy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PrecisionPolicy:
+    """The precisions of a task type's requests in one service class, by criticality; ``None`` is that of ``normal``."""
+
+    service_class: str
+    normal: Precision
+    low: Precision | None = None
+    high: Precision | None = None
+
+    def of(self, criticality: Criticality) -> Precision:
+        """Return the precision of requests of a criticality."""
+        match criticality:
+            case Criticality.LOW:
+                return self.low or self.normal
+            case Criticality.NORMAL:
+                return self.normal
+            case Criticality.HIGH:
+                return self.high or self.normal
+            case _:
+                assert_never(criticality)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TaskPolicy:
     """The budget of one task type, in denoise steps a canvas.
 
@@ -61,6 +84,7 @@ class TaskPolicy:
         alpha: largest share of requests that may be wrong for the bucket they were given though right at the ceiling.
         shift: what is added to an estimated difficulty, in log2 steps; the larger the safer. Set by calibration.
         finality: digest of the learned finality model that the strategy reads; a part of the policy's folder.
+        precision: of its requests, by service class; in others they are run in the model's own.
     """
 
     task: str
@@ -73,6 +97,11 @@ class TaskPolicy:
     alpha: float
     shift: float
     finality: str | None = None
+    precision: tuple[PrecisionPolicy, ...] = ()
+
+    def precision_in(self, service_class: str) -> PrecisionPolicy | None:
+        """Return the precisions of its requests in a service class, where it has any."""
+        return next((entry for entry in self.precision if entry.service_class == service_class), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,6 +98,7 @@ def _tasks_make_sense(policy: Policy) -> None:
         if task.strategy is not None:
             _threshold_fits(path, task.strategy)
         _finality_is_read(path, task)
+        _classes_are_known(path, task, [entry.name for entry in policy.classes])
         if task.exit is not None:
             _exit_makes_sense(f"{path}.exit", task.exit.rule, task.ceiling)
 
@@ -113,6 +114,17 @@ def _finality_is_read(path: str, task: TaskPolicy) -> None:
             f"none unless {path}.strategy is {StrategyName.FINALITY}",
             "Leave it out, or name the strategy that reads it.",
         )
+
+
+def _classes_are_known(path: str, task: TaskPolicy, classes: list[str]) -> None:
+    named = [entry.service_class for entry in task.precision]
+    if _twice(named) is not None:
+        raise misfit(f"{path}.precision", named, "each class once", "Remove one of the two.")
+    for name in named:
+        if name not in classes:
+            raise misfit(
+                f"{path}.precision", name, ", ".join(classes), "Name a service class of `classes`, or add it there."
+            )
 
 
 def _caps_are_ordered(path: str, task: TaskPolicy, largest: int) -> None:

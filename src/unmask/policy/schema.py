@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from unmask.policy.policy import AtCap, BudgetMode, Preference
 from unmask.service import LEAST_WEIGHT, MOST_WIDTH, SearchMethod
-from unmask.types import Bucket, ProgressSignal, StrategyName
+from unmask.types import Bucket, Precision, ProgressSignal, StrategyName
 
 MOST_STEPS = 1_000_000
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
@@ -73,6 +73,20 @@ class StrategyDocument(Document):
     )
 
 
+class PrecisionDocument(Document):
+    """The precisions of a task type's requests in one service class."""
+
+    normal: Precision = Field(
+        description="What requests are run in, where the server has it; else in the model's own precision."
+    )
+    low: Precision | None = Field(
+        default=None, description="What those of low criticality are run in. Left out: as `normal`."
+    )
+    high: Precision | None = Field(
+        default=None, description="What those of high criticality are run in. Left out: as `normal`."
+    )
+
+
 class TaskDocument(Document):
     """The budget of a task type, in denoise steps a canvas."""
 
@@ -88,6 +102,9 @@ class TaskDocument(Document):
     finality: Digest | None = Field(
         default=None,
         description="Digest of the learned finality model that the strategy reads, a file of `parts/`. Left out: none.",
+    )
+    precision: dict[Name, PrecisionDocument] | None = Field(
+        default=None, description="Precisions of its requests, by service class. Left out: the model's own."
     )
     exit: ExitDocument | None = Field(
         default=None, description="When it stops early. Left out: never. That of `default` cannot be enabled."

@@ -1,0 +1,63 @@
+"""What a precision means to a forward: the type of pages and attention, and how weights are multiplied."""
+
+from typing import Protocol, assert_never
+
+import torch
+from torch import Tensor
+
+from unmask.engine.int4 import GROUP, Int4Matrix
+from unmask.engine.int8 import Int8Matrix, has_int8
+from unmask.engine.matrix import Matrix
+from unmask.engine.network import Shape
+from unmask.types import Precision
+
+
+class Product(Protocol):
+    """A weight ``[out, in]``, laid out once; ``nbytes`` is what it takes.
+
+    No row of a product depends on the others.
+    """
+
+    nbytes: int
+
+    def __call__(self, values: Tensor) -> Tensor:
+        """Return ``values @ weight.T``, for ``values [rows, in]`` of any precision."""
+        ...
+
+
+def dtype_of(precision: Precision) -> torch.dtype:
+    """Return torch's type of pages and attention; whole numbers hold weights alone."""
+    match precision:
+        case Precision.FLOAT32:
+            return torch.float32
+        case Precision.BFLOAT16 | Precision.INT8 | Precision.INT4:
+            return torch.bfloat16
+        case _:
+            assert_never(precision)
+
+
+def make_product(weight: Tensor, precision: Precision) -> Product:
+    """Lay a weight out in a precision."""
+    match precision:
+        case Precision.FLOAT32 | Precision.BFLOAT16:
+            return Matrix(weight.to(dtype_of(precision)))
+        case Precision.INT8:
+            return Int8Matrix(weight)
+        case Precision.INT4:
+            return Int4Matrix(weight)
+        case _:
+            assert_never(precision)
+
+
+def precision_fault(precision: Precision, shape: Shape) -> str | None:
+    """Say why a network of a shape cannot run in a precision here; nothing where it can."""
+    match precision:
+        case Precision.FLOAT32 | Precision.BFLOAT16:
+            return None
+        case Precision.INT8:
+            return None if has_int8() else "torch has no oneDNN here, whose products it takes"
+        case Precision.INT4:
+            fits = shape.width % GROUP == 0 and shape.hidden % GROUP == 0
+            return None if fits else f"it takes widths that are multiples of {GROUP}: {shape.width}, {shape.hidden}"
+        case _:
+            assert_never(precision)
