@@ -35,7 +35,7 @@ from unmask.api.event_stream import StreamPace
 from unmask.api.examples import CHAT_EXAMPLES, COMPLETION_EXAMPLES
 from unmask.api.head import HeadAsGet
 from unmask.api.measured import Measured
-from unmask.api.meters import make_meters
+from unmask.api.meters import Meters, make_meters
 from unmask.api.openapi import errors, path_parameter, request_body, with_request_schemas
 from unmask.api.openapi_answers import answers, with_event_schemas, with_request_ids
 from unmask.api.openapi_keys import with_keys
@@ -54,9 +54,11 @@ from unmask.config import Settings
 from unmask.control.accounts import Accounts
 from unmask.control.controller import Controller
 from unmask.control.parts import ControlParts
+from unmask.control.quality_desk import QualityDesk
 from unmask.errors import UnmaskError
 from unmask.metrics.control import PolicyCollector
 from unmask.metrics.measured import MeasuredBackend
+from unmask.metrics.quality import QualityCollector
 from unmask.metrics.traced import TracedBackend
 from unmask.metrics.tracing import Tracing
 
@@ -121,10 +123,8 @@ def create_app(  # noqa: PLR0913 - each is a part that the composition root choo
     meters = make_meters(backend, running, registry or CollectorRegistry())
     served = backend if tracing is None else TracedBackend(backend, tracing)
     measured = MeasuredBackend(served, meters.generations, chance.clock)
-    tiers = dict(pair.split("=", maxsplit=1) for pair in settings.tiers)
     parts = parts or ControlParts()
-    control = Controller(parts, meters.control, now=chance.now, new_id=chance.new_id, tiers=tiers, clock=chance.clock)
-    PolicyCollector(meters.registry, lambda: control.policy_names(backend.models()))
+    control = _make_control(backend, settings, chance, parts, meters)
     app = _Application(
         backend.models(),
         has_keys=keys is not None,
@@ -168,6 +168,24 @@ def create_app(  # noqa: PLR0913 - each is a part that the composition root choo
     if keys is not None:
         add_tenant(app, keys)
     return app
+
+
+def _make_control(
+    backend: Backend, settings: Settings, chance: Chance, parts: ControlParts, meters: Meters
+) -> Controller:
+    quality = QualityDesk(backend.load, chance.clock, lowest=settings.quality_floor)
+    control = Controller(
+        parts,
+        meters.control,
+        now=chance.now,
+        new_id=chance.new_id,
+        tiers=dict(pair.split("=", maxsplit=1) for pair in settings.tiers),
+        clock=chance.clock,
+        quality=quality,
+    )
+    PolicyCollector(meters.registry, lambda: control.policy_names(backend.models()))
+    QualityCollector(meters.registry, quality.standings)
+    return control
 
 
 def _add_generating(app: FastAPI, chat: GenerateEndpoint, text: GenerateEndpoint) -> None:

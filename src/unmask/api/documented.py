@@ -84,6 +84,7 @@ class ChoiceDiffusion(BaseModel):
     difficulty: Difficulty | None
     budget_source: BudgetSource
     control: bool
+    quality_level: int
 
 
 class AnswerMessage(BaseModel):
@@ -186,6 +187,10 @@ class DiffusionUsage(BaseModel):
     difficulty: Difficulty | None = Field(description="Where it was estimated and choices share it.")
     budget_source: BudgetSource | None = Field(description="What the budget was taken from, where choices share it.")
     control: bool = Field(description="Whether a choice was a control run, which takes its whole budget.")
+    quality_level: int = Field(
+        description="What load left of the request: all with 0; with 1, 2 and 3 searches of at most 4, 2 and 1 "
+        "answers, with 4 the next smaller bucket too. The highest of the choices'."
+    )
 
 
 def _without_default(schema: JsonDict) -> None:
@@ -328,6 +333,10 @@ class Health(BaseModel):
     live: bool
     ready: bool
     reasons: list[str]
+    degraded: list[str] = Field(
+        description="What makes answers worse or later than they might be, while requests are taken: quality taken "
+        "back under load, KV pages that run out."
+    )
     notes: list[str] = Field(
         description="What is worth knowing and keeps no request out: a missing policy, a queue that falls behind."
     )

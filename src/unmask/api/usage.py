@@ -63,6 +63,7 @@ def choice_diffusion(choice: FinishedChoice, given: Assignment) -> dict[str, obj
         "difficulty": _difficulty(given.estimate),
         "budget_source": given.source,
         "control": given.is_control,
+        "quality_level": given.level,
     }
 
 
@@ -103,6 +104,7 @@ def _shared(call: Call) -> dict[str, object]:
         "difficulty": _difficulty(common(one.estimate for one in given)),
         "budget_source": common(one.source for one in given),
         "control": any(one.is_control for one in given),
+        "quality_level": max(one.level for one in given),
     }
 
 

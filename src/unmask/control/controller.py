@@ -18,6 +18,8 @@ from unmask.control.ended import Ended
 from unmask.control.errors import AnswerFailedError, BudgetSpentError
 from unmask.control.expansion import expansion_of, total_cap
 from unmask.control.parts import ControlParts
+from unmask.control.quality import FULL, QualityLevel
+from unmask.control.quality_desk import QualityDesk
 from unmask.control.records import ControlRecord
 from unmask.control.reexpand import Generate, conclude
 from unmask.control.searching import Begun, begin
@@ -45,6 +47,7 @@ class Controller:
         new_id: names records.
         tiers: service classes by the tier of the OpenAI API that means them.
         clock: of deadlines; by default the machine's.
+        quality: tells what load leaves of requests; without one that is all.
     """
 
     def __init__(
@@ -56,6 +59,7 @@ class Controller:
         new_id: Callable[[], str],
         tiers: Mapping[str, str] | None = None,
         clock: Clock | None = None,
+        quality: QualityDesk | None = None,
     ) -> None:
         self._parts = parts
         self._instruments = instruments
@@ -63,6 +67,7 @@ class Controller:
         self._new_id = new_id
         self._tiers = tiers or {}
         self._clock = clock or SystemClock()
+        self._quality = quality
         self._tasks = all_tasks()
         self._criteria = load_criteria()
 
@@ -98,7 +103,8 @@ class Controller:
         classified = self._classified(request, asked, model, active)
         task = classified.task
         estimate = None if active is None else self._estimate(active.policy, request, classified, answer_format)
-        given = assign(active, request, asked, model, task=task, estimate=estimate)
+        level = self._level(active, asked, model)
+        given = assign(active, request, asked, model, task=task, estimate=estimate, level=level)
         book = self._parts.book
         if book is not None and given.rule is not None and given.policy is not None:
             given = draw_control(given, book.seen(given.policy, task), self._parts.draw())
@@ -109,6 +115,7 @@ class Controller:
             # A control run is of the request itself.
             search = replace(asked.search, max_total_steps=total)
             check_plan(search, model, has_verifier=check is not None)
+            search = level.capped(search)
         expansion = expansion_of(active, given.service_class, request, asked, model, self._criteria.get(task, ()))
         changed = replace(
             request,
@@ -122,6 +129,8 @@ class Controller:
             smaller=() if given.is_control else given.smaller,
         )
         self._instruments.assigned(model.name, given.source, given.bucket)
+        if self._quality is not None:
+            self._quality.admitted(model.name, given.terms.name, given.level)
         return Admitted(
             request=changed,
             model=model,
@@ -161,6 +170,7 @@ class Controller:
             CapReachedError: it met a limit of its service class, which fails such requests.
         """
         self._keep(admitted, answered.first, request_id)
+        self._look()
         if admitted.assignment.fails_at_cap:
             _check_cap(admitted, answered)
 
@@ -168,6 +178,7 @@ class Controller:
         """Take note that a request ended without an answer; a control of that kind tells nothing of exits."""
         if admitted.assignment.is_control:
             self._instruments.control_ended(admitted.model.name, ControlEnd.UNFINISHED)
+        self._look()
 
     def policy_names(self, models: Iterable[ModelInfo]) -> Iterator[tuple[str, str]]:
         """Yield models with the short digest of their policy, or ``fixed``."""
@@ -183,9 +194,27 @@ class Controller:
         ledger = self._parts.ledger
         return ("the ledger cannot be written",) if ledger is not None and ledger.fails else ()
 
+    def degraded(self) -> tuple[str, ...]:
+        """Say which requests get less than they might, since the machine is busy."""
+        return () if self._quality is None else tuple(self._quality.degraded())
+
     def notes(self, models: Iterable[ModelInfo]) -> tuple[str, ...]:
         """Say what whoever runs the server should know of its policies, first of all where there is none."""
         return tuple(note for model in models for note in self._parts.policies.notes(model.name, model.digest))
+
+    def _level(self, active: ActivePolicy | None, asked: Asked, model: ModelInfo) -> QualityLevel:
+        if self._quality is None:
+            return FULL
+        # A class that does not exist is refused where the budget is given.
+        service_class = None if active is None else active.policy.service_class(asked.service_class)
+        if service_class is None:
+            return FULL if active is not None else self._quality.level(model.name, "")
+        return self._quality.level(model.name, service_class.name, service_class.quality_floor)
+
+    def _look(self) -> None:
+        """Look at the load when work has ended, so that calm is known though nobody asks."""
+        if self._quality is not None:
+            self._quality.look()
 
     def _classified(self, request: Request, asked: Asked, model: ModelInfo, active: ActivePolicy | None) -> Classified:
         if asked.task is not None:

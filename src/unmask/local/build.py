@@ -1,14 +1,16 @@
 """Builds a local backend from packaged or trained weights."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 
 from unmask.clock import SystemClock
-from unmask.engine.weights import load_weights, packaged_models, packaged_weights
+from unmask.engine.weights import LoadedModel, load_weights, packaged_models, packaged_weights
 from unmask.errors import WeightsError
 from unmask.local.backend import LocalBackend
-from unmask.local.model import QUEUE_LIMIT, ServedModel, serve_model
+from unmask.local.memory import PoolNeed, check_pages, free_memory, measured_pages
+from unmask.local.model import QUEUE_LIMIT, ServedModel, page_bytes, serve_model
 from unmask.sched.settings import SchedSettings
 from unmask.text.tokenizer import packaged_tokenizer
 from unmask.types import Precision
@@ -36,6 +38,7 @@ def build_local_backend(
     threads: int | None = None,
     queue_limit: int = QUEUE_LIMIT,
     precision: Precision = Precision.FLOAT32,
+    measures_pages: bool = False,
 ) -> LocalBackend:
     """Serve packaged models, all of them if none is named.
 
@@ -45,9 +48,11 @@ def build_local_backend(
         threads: processor threads of a forward; by default torch decides.
         queue_limit: requests that may wait, over all models, beside those that run.
         precision: of products, attention and pages.
+        measures_pages: whether each model has as many pages as there is memory and use for, rather than as many as
+            ``settings`` says.
 
     Raises:
-        ConfigError: there is no memory for so many pages.
+        ConfigError: there is no memory for so many pages, or for those of one request.
         UnknownModelError: a name is not in the package.
         WeightsError: a file is missing or damaged, or the package holds no model at all.
     """
@@ -59,4 +64,32 @@ def build_local_backend(
     sizes = settings or SchedSettings()
     # All that may run or wait can arrive for one model, and before a tick has made the first of them run.
     most = sizes.max_rows * len(chosen) + queue_limit
-    return LocalBackend(tuple(build_model(name, sizes, queue_limit=most, precision=precision) for name in chosen))
+    loaded = tuple(load_weights(packaged_weights(name)) for name in chosen)
+    tokenizer, clock = packaged_tokenizer(), SystemClock()
+    return LocalBackend(
+        tuple(
+            serve_model(model, tokenizer, replace(sizes, pages=pages), clock, queue_limit=most, precision=precision)
+            for model, pages in zip(loaded, _pages(loaded, sizes, precision, measured=measures_pages), strict=True)
+        )
+    )
+
+
+def _pages(
+    loaded: tuple[LoadedModel, ...], sizes: SchedSettings, precision: Precision, *, measured: bool
+) -> tuple[int, ...]:
+    """Return how many pages each model has. Its weights take their memory by now."""
+    free = free_memory()
+    needs = tuple(
+        PoolNeed(
+            model=model.name,
+            page_bytes=page_bytes(model.network, sizes.page_size, precision),
+            page_size=sizes.page_size,
+            context_length=model.network.shape.context_length,
+            max_rows=sizes.max_rows,
+        )
+        for model in loaded
+    )
+    if measured:
+        return tuple(measured_pages(need, free, len(needs)) for need in needs)
+    check_pages(sizes.pages, needs, free)
+    return (sizes.pages,) * len(needs)

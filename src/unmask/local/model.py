@@ -31,11 +31,12 @@ QUEUE_LIMIT = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedModel:
-    """A model's description, its tokenizer, and the core that runs it."""
+    """A model's description, its tokenizer, the core that runs it, and the memory that one of its KV pages takes."""
 
     info: ModelInfo
     tokenizer: TextTokenizer
     core: Core
+    page_bytes: int = 0
 
 
 def model_info(loaded: LoadedModel, precision: Precision) -> ModelInfo:
@@ -97,7 +98,18 @@ def serve_model(
         )
     runner = _make_runner(loaded.network, settings, precision)
     core = make_core(runner, tokenizer.token_bytes, settings, clock, queue_limit=queue_limit)
-    return ServedModel(info=model_info(loaded, precision), tokenizer=tokenizer, core=core)
+    return ServedModel(
+        info=model_info(loaded, precision),
+        tokenizer=tokenizer,
+        core=core,
+        page_bytes=page_bytes(loaded.network, settings.page_size, precision),
+    )
+
+
+def page_bytes(network: Network, page_size: int, precision: Precision) -> int:
+    """Return the memory that a KV page of a model takes, in bytes: keys and values of every layer."""
+    shape = network.shape
+    return page_size * shape.layers * 2 * shape.width * dtype_of(precision).itemsize
 
 
 def _make_runner(network: Network, settings: SchedSettings, precision: Precision) -> Runner:
@@ -105,8 +117,8 @@ def _make_runner(network: Network, settings: SchedSettings, precision: Precision
         return Runner(network, pages=settings.pages, page_size=settings.page_size, precision=precision)
     except RuntimeError as error:
         # Torch has no narrower error for memory on the processor.
-        tokens, shape = settings.pages * settings.page_size, network.shape
-        size = tokens * shape.layers * 2 * shape.width * dtype_of(precision).itemsize
+        tokens = settings.pages * settings.page_size
+        size = settings.pages * page_bytes(network, settings.page_size, precision)
         raise ConfigError(
             f"page_pool_tokens is {tokens}, which takes {size} bytes of memory for each such model, and there is not "
             f"as much: {str(error).splitlines()[0]}. Choose fewer.",

@@ -95,6 +95,7 @@ def _service_class(name: str, document: ClassDocument) -> ClassPolicy:
         min_share=document.min_share,
         max_share=document.max_share,
         smaller_bucket=document.smaller_bucket,
+        quality_floor=document.quality_floor,
     )
 
 

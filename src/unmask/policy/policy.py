@@ -90,6 +90,7 @@ class ClassPolicy:
         min_share: share of the machine that it gets while it has work; ``None`` is 0.
         max_share: most of the machine that it gets; ``None`` is all.
         smaller_bucket: whether a request that would be too late gets a smaller bucket rather than a refusal.
+        quality_floor: number of the lowest quality level that load brings it to; ``None`` leaves it to the server.
     """
 
     name: str
@@ -104,6 +105,7 @@ class ClassPolicy:
     min_share: float | None = None
     max_share: float | None = None
     smaller_bucket: bool | None = None
+    quality_floor: int | None = None
 
     @property
     def terms(self) -> ClassTerms:

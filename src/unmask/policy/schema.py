@@ -142,6 +142,12 @@ class ClassDocument(Document):
         description="Whether a request that would be too late gets a smaller bucket, not below the floor of its task "
         "type, rather than a refusal. Left out: it is refused.",
     )
+    quality_floor: Annotated[int, Field(ge=0, le=4)] | None = Field(
+        default=None,
+        description="Lowest quality level that load brings it to: searches as wide as asked for with 0, of at most 4, "
+        "2 and 1 answers with 1, 2 and 3, and with 4 the next smaller bucket too, not below the floor of a task type. "
+        "Left out: the setting `quality_floor`.",
+    )
 
 
 class ControlDocument(Document):
