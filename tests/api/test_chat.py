@@ -75,6 +75,7 @@ async def test_answer_is_a_chat_completion() -> None:
                 "difficulty": None,
                 "budget_source": "model",
                 "control": False,
+                "quality_level": 0,
             },
         },
     }

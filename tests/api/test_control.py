@@ -118,6 +118,7 @@ async def test_answer_says_what_it_was_given(site: Site) -> None:
         "difficulty": {"score": 4.0, "bin": 4},
         "budget_source": "estimate",
         "control": False,
+        "quality_level": 0,
     }
     assert response.headers["x-unmask-bucket"] == "L"
     assert site.backend.requests[0].budget == StepBudget(max_steps=16)

@@ -108,6 +108,7 @@ async def test_several_choices_say_what_each_cost() -> None:
         "difficulty": None,
         "budget_source": "model",
         "control": False,
+        "quality_level": 0,
     }
     assert [choice["diffusion"] for choice in response.json()["choices"]] == [
         {"steps_used": STEPS, "canvases": 1, **given},

@@ -64,6 +64,7 @@ def test_choices_are_added_up() -> None:
             "difficulty": None,
             "budget_source": "effort",
             "control": False,
+            "quality_level": 0,
         },
     }
 
@@ -139,6 +140,7 @@ def test_one_of_several_choices() -> None:
         "difficulty": {"score": 2.1235, "bin": 3},
         "budget_source": "estimate",
         "control": True,
+        "quality_level": 0,
     }
 
 
@@ -162,6 +164,7 @@ def test_choices_say_what_they_have_in_common() -> None:
         "service_class": "batch",
         "difficulty": None,
         "control": True,
+        "quality_level": 0,
     }
     assert found["budget_source"] is None
 

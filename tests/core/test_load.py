@@ -33,7 +33,7 @@ def timed_core(clock: ManualClock, *, tick_s: float = 2.0) -> Core:
 
 def of_ticks(load: CoreLoad) -> CoreLoad:
     """Return a load but for what it says of each queue, of forwards, and of what came of them."""
-    return replace(load, queues=(), work=EngineWork(), useful_tokens=0, growth=NO_GROWTH)
+    return replace(load, queues=(), work=EngineWork(), useful_tokens=0, growth=NO_GROWTH, service_p95_s=None)
 
 
 def test_nothing_is_asked_of_a_new_core() -> None:

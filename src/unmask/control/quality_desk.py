@@ -20,7 +20,7 @@ class _Watched:
     """A class of a model's requests."""
 
     lowest: int
-    state: LevelState = LevelState()
+    state: LevelState = field(default_factory=LevelState)
     pressure: float = 0.0
     falls: int = 0
     rises: int = 0
@@ -106,14 +106,14 @@ class QualityDesk:
                 yield f"{of_class}: the engine does not tell its load, so quality level {one.level} is a guess"
             elif one.level:
                 yield (
-                    f"{of_class}: quality level {one.level}, since work of {one.pressure:.2f} times as long as requests "
-                    "may wait is queued or was a moment ago"
+                    f"{of_class}: quality level {one.level} under load; its work now takes {one.pressure:.2f} times as "
+                    "long as requests may wait"
                 )
 
     def _loads(self) -> dict[str, ModelLoad]:
         try:
             return {load.model: load for load in self._read()}
-        except Exception:  # no request fails because nobody knows how busy the machine is
+        except Exception:  # noqa: BLE001 - no request fails because nobody knows how busy the machine is
             _LOG.exception("the load of the backend cannot be read")
             return {}
 
