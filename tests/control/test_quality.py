@@ -103,10 +103,11 @@ def test_a_step_of_load_is_answered_at_once_by_as_many_levels_as_it_takes(pressu
 
 
 def test_what_was_answered_is_not_answered_again_until_the_dwell_time_is_over() -> None:
-    """The work of before is still queued; only pressure that doubles again asks for more."""
-    settling = [(1.0, 0.9), (1.0, 1.2), (1.0, 1.7), (1.0, 1.9)]
+    """The work of before is still queued; only pressure that grows by a quarter asks for more."""
+    settling = [(1.0, 0.9), (1.0, 1.1), (1.0, 1.0), (1.0, 1.15), (1.0, 1.4)]
 
-    assert levels_of(settling) == [1, 1, 1, 2]
+    assert levels_of(settling) == [1, 1, 1, 2, 2]
+    assert levels_of([(1.0, 0.9), (1.0, 5.0)]) == [1, 3]
     assert levels_of([(1.0, 0.9), (5.0, 0.9)]) == [1, 2]
 
 
@@ -119,13 +120,11 @@ def test_a_square_wave_shorter_than_the_dwell_time_never_turns_it(low: float, hi
 
 @pytest.mark.parametrize("half_s", [5.5, 7.0, 15.0, 30.0])
 def test_a_slow_square_wave_turns_it_ever_less_often(half_s: float) -> None:
-    """An hour across both thresholds: what cannot be kept is tried less and less, once in several waves at last."""
+    """An hour across both thresholds: what cannot be kept is tried three times, and then no more."""
     levels = levels_of(square_wave(0.2, 0.9, half_s, 3_600))
-    waves = 3_600 / (2 * half_s)
 
-    assert flips(levels) <= 2 * min(waves, 3_600 / (2**MOST_CLIMBS * LEAST_DWELL_S) + MOST_CLIMBS)
-    if half_s < LEAST_DWELL_S * 2**MOST_CLIMBS:
-        assert flips(levels[len(levels) // 2 :]) == 0
+    assert flips(levels) <= 2 * MOST_CLIMBS
+    assert len(set(levels[len(levels) // 2 :])) == 1
 
 
 def test_saturation_leaves_nothing_to_work_off() -> None:
@@ -168,11 +167,11 @@ def test_load_that_one_level_more_would_overload_does_not_make_it_swing() -> Non
 
 
 def test_an_overload_is_brought_under_and_all_of_the_quality_comes_back() -> None:
-    """Six times what the machine can do for a minute, then a tenth: no one waits twice the slack, and it recovers."""
+    """Six times what the machine can do for a minute, then a tenth: the wait stays within 1.5 of the slack."""
     levels, pressures = closed_loop([6.0] * 240 + [0.1] * 480)
 
     assert max(levels) == DEFAULT_FLOOR
-    assert max(pressures) < 1.2
+    assert max(pressures) < 1.5
     assert pressures[239] < HIGH
     assert levels[-1] == 0
 

@@ -16,11 +16,13 @@ HIGH = 0.8
 """Pressure above which quality goes down."""
 LOW = 0.5
 """Pressure below which it goes up, once that has lasted."""
+GROWTH = 1.25
+"""Growth of pressure, since a step down, that shows the step was not enough."""
 LEAST_DWELL_S = 5.0
 SERVICE_TIMES = 2.0
 """A level stays for so many times the 95th percentile of what requests take: those of before are still being served."""
 MOST_CLIMBS = 3
-"""Doublings of that wait, where levels gone up to could not be kept."""
+"""Doublings of that wait, where levels gone up to could not be kept for as long as the longest wait."""
 BLIND_LEVEL = 2
 """The level that requests have at most while nobody knows the load: half of what they ask for is not all of it."""
 
@@ -91,7 +93,7 @@ def looked(state: LevelState, pressure: float, *, now: float, dwell_s: float, lo
     """Return the state after a look at the load.
 
     Above `HIGH` it goes down, by as many levels as halve the pressure often enough; then, until the dwell time is
-    over, only where pressure has doubled again, since what was asked for before is still being served. Below `LOW` it
+    over, only where pressure still grows, since what was asked for before is still being served. Below `LOW` it
     goes up by one level whenever that has lasted for the wait; so a look after a long silence finds the level that
     looks in between would have led to. A step up that has to be taken back doubles the wait of the next.
 
@@ -123,12 +125,14 @@ def _pressed(state: LevelState, pressure: float, now: float, dwell_s: float, low
     times = pressure / max(state.answered, HIGH) if settles else pressure / HIGH
     # Beyond the ladder it does not matter by how much.
     octaves = log2(min(times, 2.0 ** len(LEVELS)))
-    level = min(state.level + (floor(octaves) if settles else ceil(octaves)), lowest)
+    steps = ceil(octaves) if not settles else max(1, floor(octaves)) if times >= GROWTH else 0
+    level = min(state.level + steps, lowest)
     if level <= state.level:
         return state
     climbs = state.climbs
     if state.rose and since is not None:
-        climbs = 0 if since >= state.wait_s(dwell_s) else min(climbs + 1, MOST_CLIMBS)
+        was_kept = since >= dwell_s * 2.0**MOST_CLIMBS
+        climbs = 0 if was_kept else min(climbs + 1, MOST_CLIMBS)
     return LevelState(level=level, changed=now, answered=pressure, climbs=climbs)
 
 
