@@ -14,11 +14,13 @@ from unmask.backend import EngineState
 from unmask.control.parts import ControlParts
 from unmask.control.sources import no_policy
 from unmask.metrics.exposition import OPENMETRICS, TEXT
+from unmask.service import ClassWork
 from unmask.testing.builders import make_model
 from unmask.testing.fake_backend import IDLE_QUEUE, FakeBackend
 from unmask.testing.ledgers import MemoryLedger
 from unmask.testing.waiting import until
 from unmask.types import Bucket
+from unmask.work import PageAlert
 
 PROBES = ("/health", "/health/ready", "/health/live")
 NOTES = [no_policy(name) for name in ("tiny", "nano")]
@@ -164,3 +166,34 @@ async def test_a_queue_that_falls_behind_is_noted_and_keeps_no_request_out() -> 
         no_policy("tiny"),
         "tiny: requests of class batch, bucket L have waited 90 s, and 60 s is as long as they should",
     ]
+
+
+async def test_pages_that_run_out_are_said_and_keep_no_request_out() -> None:
+    """How many of how many, and whether anybody waits."""
+    backend = FakeBackend(models=(make_model("tiny"),), page_alert=PageAlert.CRITICAL)
+    async with client_of(make_app(backend)) as client:
+        statuses, body = await probe(client)
+
+    assert statuses == [200, 200, 200]
+    assert body["degraded"] == ["tiny: 0 of 64 KV pages are in use (critical); 0 requests wait"]
+
+
+async def test_quality_that_load_takes_is_said_and_counted() -> None:
+    """By model; the level of requests that are yet to come is that of the moment."""
+    work = ClassWork(service_class="", forwards=100.0, drain_s=90.0, slack_s=60.0)
+    async with client_of(make_app(FakeBackend(works=(work,)))) as client:
+        await client.post(CHAT, json=chat_body())
+        _, body = await probe(client)
+        found = parse((await client.get("/metrics")).text)
+
+    assert body["degraded"] == [
+        "tiny: quality level 1 under load; its work now takes 1.50 times as long as requests may wait"
+    ]
+    ours = {name: value for name, value in found.items() if name.startswith("unmask_quality") and value}
+    assert ours == {
+        "unmask_quality_level{model=tiny,service_class=none}": 1,
+        "unmask_quality_floor{model=tiny,service_class=none}": 3,
+        "unmask_quality_pressure_ratio{model=tiny,service_class=none}": 1.5,
+        "unmask_quality_changes_total{direction=down,model=tiny,service_class=none}": 1,
+        "unmask_quality_requests_total{level=1,model=tiny,service_class=none}": 1,
+    }

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from tests.api.client import CHAT, chat_body, client_of, make_app
+from unmask.config import Settings
+from unmask.service import ClassWork
 from unmask.testing.fake_backend import STEPS, FakeBackend
 
 
@@ -62,3 +64,37 @@ async def test_what_cannot_be_searched_is_refused(diffusion: dict[str, Any], par
     response = await chat(backend, streams="stream" in diffusion, **diffusion)
     assert (response.status_code, response.json()["error"]["param"]) == (400, param)
     assert backend.requests == []
+
+
+def pressed_to(pressure: float) -> FakeBackend:
+    """Return a backend with so much work that it takes so many times what requests may wait."""
+    return FakeBackend("가나다", works=(ClassWork(service_class="", forwards=9.0, drain_s=pressure, slack_s=1.0),))
+
+
+async def test_load_narrows_a_search_and_the_answer_says_so() -> None:
+    """Work of 1.5 times what may wait leaves four candidates of eight; a request without a search is as it was."""
+    backend = pressed_to(1.5)
+    searched = await chat(backend, search="candidates", width=8)
+    runs = len(backend.requests)
+    plain = await chat(backend)
+
+    assert searched.json()["usage"]["diffusion"]["quality_level"] == 1
+    assert (runs, len(backend.requests)) == (4, 5)
+    assert plain.json()["usage"]["diffusion"]["steps_used"] == STEPS
+
+
+async def test_a_width_that_is_not_allowed_is_refused_under_load_too() -> None:
+    """What load would make of it does not count."""
+    response = await chat(pressed_to(9.0), search="candidates", width=1_000)
+
+    assert (response.status_code, response.json()["error"]["param"]) == (400, "diffusion.width")
+
+
+async def test_a_server_may_be_told_to_leave_searches_alone() -> None:
+    """With a floor of 0 load takes nothing."""
+    backend = pressed_to(9.0)
+    async with client_of(make_app(backend, settings=Settings(quality_floor=0))) as client:
+        body = chat_body(diffusion={"search": "candidates", "width": 4})
+        spent = (await client.post(CHAT, json=body)).json()["usage"]["diffusion"]
+
+    assert (len(backend.requests), spent["quality_level"]) == (4, 0)

@@ -1,6 +1,7 @@
 """How quality follows load."""
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -38,7 +39,7 @@ def levels_of(looks: list[tuple[float, float]], *, dwell_s: float = 5.0, lowest:
 def flips(levels: list[int]) -> int:
     """Return how often the direction turns."""
     moves = [after - before for before, after in zip([0, *levels], levels, strict=False) if after != before]
-    return sum((first > 0) != (second > 0) for first, second in zip(moves, moves[1:], strict=False))
+    return sum((first > 0) != (second > 0) for first, second in pairwise(moves))
 
 
 def square_wave(low: float, high: float, half_s: float, seconds: float) -> list[tuple[float, float]]:

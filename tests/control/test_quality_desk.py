@@ -11,6 +11,7 @@ from unmask.control.quality_desk import SILENT_S, QualityDesk
 from unmask.service import ClassWork
 from unmask.testing.manual_clock import ManualClock
 
+OF_CLASS = "tiny: requests of class interactive"
 IDLE = ModelLoad(
     model="tiny",
     state=EngineState.RUNNING,
@@ -131,9 +132,7 @@ def test_a_lost_signal_costs_a_bounded_part_and_is_said(
     assert levels == [BLIND_LEVEL] * 3
     assert len(lines) == 1
     assert lost.is_blind
-    assert said == [
-        "tiny: requests of class interactive: the engine does not tell its load, so quality level 2 is a guess"
-    ]
+    assert said == [f"{OF_CLASS}: the engine does not tell its load, so quality level 2 is a guess"]
     assert watched.level() == 0
     assert list(watched.desk.degraded()) == []
 
@@ -162,6 +161,5 @@ def test_levels_under_load_are_said_with_the_load() -> None:
     watched.level()
 
     assert list(watched.desk.degraded()) == [
-        "tiny: requests of class interactive: quality level 1 under load; its work now takes 1.25 times as long as "
-        "requests may wait"
+        f"{OF_CLASS}: quality level 1 under load; its work now takes 1.25 times as long as requests may wait"
     ]
