@@ -164,7 +164,6 @@ def test_choices_say_what_they_have_in_common() -> None:
         "service_class": "batch",
         "difficulty": None,
         "control": True,
-        "quality_level": 0,
     }
     assert found["budget_source"] is None
 

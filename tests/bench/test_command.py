@@ -47,7 +47,17 @@ def test_among_all_a_bench_without_policy_is_left_out(tmp_path: Path, capsys: py
     """The others are measured, and it is said that this one cannot be."""
     found = command._runners(BENCH, make_args(tmp_path, name="all"), Console(stderr=True, soft_wrap=True))
 
-    assert list(found) == ["engine", "model", "isolation", "batching", "ledger", "gateway", "gate", "search"]
+    assert list(found) == [
+        "engine",
+        "model",
+        "isolation",
+        "batching",
+        "ledger",
+        "gateway",
+        "gate",
+        "search",
+        "conversation",
+    ]
     assert "bench policy cannot measure" in capsys.readouterr().err
 
 
@@ -66,6 +76,7 @@ def test_with_a_policy_all_are_run(tmp_path: Path) -> None:
         "gateway",
         "gate",
         "search",
+        "conversation",
     ]
 
 

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from unmask.bench.batching_bench import run_batching_bench
 from unmask.bench.bench import Bench
+from unmask.bench.conversation_bench import run_conversation_bench
 from unmask.bench.engine_bench import run_engine_bench
 from unmask.bench.fixed_budgets import read_fixed_budgets
 from unmask.bench.gate_bench import GateBasis, run_gate_bench
@@ -231,4 +232,5 @@ BENCHES: dict[str, Maker] = {
     "gateway": _plain(run_gateway_bench),
     "gate": _gate,
     "search": _plain(run_search_bench),
+    "conversation": _plain(run_conversation_bench),
 }

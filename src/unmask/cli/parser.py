@@ -17,7 +17,19 @@ from unmask.cli.world_parser import add_world_commands
 from unmask.types import Precision
 
 TRAINABLE = ("tiny", "nano")
-BENCHES = ("engine", "model", "isolation", "batching", "policy", "ledger", "gateway", "gate", "search", "all")
+BENCHES = (
+    "engine",
+    "model",
+    "isolation",
+    "batching",
+    "policy",
+    "ledger",
+    "gateway",
+    "gate",
+    "search",
+    "conversation",
+    "all",
+)
 VERDICTS = ("pass", "fail")
 SPLITS = ("tune", "calibrate", "test")
 

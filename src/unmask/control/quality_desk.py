@@ -24,6 +24,7 @@ class _Watched:
     pressure: float = 0.0
     falls: int = 0
     rises: int = 0
+    was_told: bool = False
     is_blind: bool = False
     requests: list[int] = field(default_factory=lambda: [0] * len(LEVELS))
 
@@ -69,11 +70,14 @@ class QualityDesk:
         for (model, service_class), one in self._watched.items():
             load = loads.get(model)
             before = one.state
+            if load is None and not one.was_told:
+                continue
             if load is None or load.state is not EngineState.RUNNING or load.silent_s > SILENT_S:
                 self._say(model, one, is_blind=True)
                 one.state = blind(before, now=now, lowest=one.lowest)
             else:
                 self._say(model, one, is_blind=False)
+                one.was_told = True
                 works = (work.pressure for work in load.works if work.service_class == service_class)
                 one.pressure = next(works, 0.0)
                 dwell_s = dwell_of(load.service_p95_s)
