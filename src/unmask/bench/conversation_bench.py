@@ -1,4 +1,4 @@
-"""``unmask bench conversation``: what a conversation holds in KV pages as it grows, and how much of it is found again."""
+"""``unmask bench conversation``: what a conversation holds in KV pages as it grows, and what of it is found again."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -17,7 +17,7 @@ from unmask.cli.world_parser import add_world_commands
 from unmask.types import Precision
 
 TRAINABLE = ("tiny", "nano")
-BENCHES = (
+MEASURES = (
     "engine",
     "model",
     "isolation",
