@@ -116,5 +116,5 @@ def test_more_pages_than_are_free_are_refused_before_they_are_taken(
     """Though the system would grant them."""
     save_weights(folder / "tiny.safetensors", make_network(SHAPE), name="tiny")
     monkeypatch.setattr(build, "free_memory", lambda: 1_000)
-    with pytest.raises(ConfigError, match="page_pool_tokens is 256, .* are free, allowed: up to"):
+    with pytest.raises(ConfigError, match=r"page_pool_tokens is 256, .* are free, allowed: up to"):
         build_local_backend((), SETTINGS)

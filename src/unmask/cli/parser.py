@@ -28,8 +28,8 @@ MEASURES = (
     "gate",
     "search",
     "conversation",
-    "all",
 )
+BENCHES = (*MEASURES, "all")
 VERDICTS = ("pass", "fail")
 SPLITS = ("tune", "calibrate", "test")
 
