@@ -137,6 +137,7 @@ def _example() -> Policy:
                 weight=1.0,
                 min_share=0.1,
                 max_share=1.0,
+                quality_floor=4,
             ),
         ),
         default_class="interactive",
