@@ -95,7 +95,7 @@ def _runner(served: ServedModel) -> Runner:
 
 
 async def test_pages_are_measured_where_nobody_says_how_many(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two full batches where memory allows; else each model's part of half of what is free, told as bytes a page."""
+    """Three full batches where memory allows; else each model's part of half of what is free, told as bytes a page."""
     for name in ("nano", "tiny"):
         save_weights(folder / f"{name}.safetensors", make_network(SHAPE), name=name)
     page = 16 * SHAPE.layers * 2 * SHAPE.width * 4
@@ -107,7 +107,7 @@ async def test_pages_are_measured_where_nobody_says_how_many(folder: Path, monke
         found.append([(load.kv_pages, load.page_bytes) for load in backend.load()])
         await backend.drain()
 
-    assert found == [[(2 * 4 * context, page)] * 2, [(context + 3, page)] * 2]
+    assert found == [[(3 * 4 * context, page)] * 2, [(context + 3, page)] * 2]
 
 
 def test_more_pages_than_are_free_are_refused_before_they_are_taken(

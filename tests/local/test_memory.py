@@ -11,8 +11,8 @@ from unmask.errors import ConfigError
 from unmask.local.memory import FREE_SHARE, PoolNeed, check_pages, free_memory, measured_pages
 
 NEED = PoolNeed(model="tiny", page_bytes=1_000, page_size=32, context_length=1_024, max_rows=16)
-FULL = 2 * 16 * 32
-"""Pages of two batches of sixteen contexts of thirty-two pages."""
+FULL = 3 * 16 * 32
+"""Pages of three batches of sixteen contexts of thirty-two pages."""
 
 
 def write(root: Path, files: dict[str, str]) -> Path:
@@ -75,7 +75,7 @@ def test_a_pool_is_no_larger_than_full_batches_need(caplog: pytest.LogCaptureFix
     assert measured_pages(NEED, 2 * 10**6, 2) == 500
     assert [record.levelno for record in caplog.records] == [logging.INFO, logging.WARNING]
     assert caplog.messages[1] == (
-        "KV pages of tiny: 500 of 32 tokens, 0.5 MiB; 1.9 MiB of memory are free, 1024 pages are two full batches of 16"
+        "KV pages of tiny: 500 of 32 tokens, 0.5 MiB; 1.9 MiB of memory are free, 1536 pages are three full batches of 16"
     )
 
 

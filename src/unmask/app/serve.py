@@ -117,7 +117,14 @@ async def _serve(
     # What is loaded by now stays to the end. Neither collections meanwhile nor the one at exit, which with torch take
     # seconds on a busy machine, need look through it.
     gc.freeze()
-    print_banner(console, url_of(listener), backend.models(), parts.policies, has_keys=keys is not None)
+    print_banner(
+        console,
+        url_of(listener),
+        backend.models(),
+        parts.policies,
+        loads=backend.load(),
+        has_keys=keys is not None,
+    )
     try:
         return await server.serve_all(listener)
     finally:

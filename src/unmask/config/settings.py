@@ -117,7 +117,7 @@ class Settings:
             Group.ENGINE,
             Range(256, 1 << 30),
             "Tokens that the KV pages of one model hold; a request waits until its worst case is free.",
-            empty="measured: two full batches, within half of the free memory",
+            empty="measured: three full batches, within half of the free memory",
         ),
     ] = None
     precision: Annotated[

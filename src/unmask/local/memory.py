@@ -10,8 +10,8 @@ _LOG = logging.getLogger(__name__)
 
 FREE_SHARE = 0.5
 """Part of the free memory that measured pools take together: forwards need some, and so does everybody else."""
-BATCHES = 2
-"""Full batches of whole contexts that a measured pool holds at most: one that runs, one that the prefix cache keeps."""
+BATCHES = 3
+"""Full batches of whole contexts that a measured pool holds at most: one that runs, two that the prefix cache keeps."""
 MEBIBYTE = 1 << 20
 SETTING = "page_pool_tokens"
 
@@ -66,7 +66,7 @@ def measured_pages(need: PoolNeed, free: int | None, models: int) -> int:
     pages = min(wanted, fitting)
     _LOG.log(
         logging.WARNING if pages < wanted else logging.INFO,
-        "KV pages of %s: %d of %d tokens, %.1f MiB; %.1f MiB of memory are free, %d pages are two full batches of %d",
+        "KV pages of %s: %d of %d tokens, %.1f MiB; %.1f MiB of memory are free, %d pages are three full batches of %d",
         need.model,
         pages,
         need.page_size,
