@@ -75,7 +75,8 @@ def test_a_pool_is_no_larger_than_full_batches_need(caplog: pytest.LogCaptureFix
     assert measured_pages(NEED, 2 * 10**6, 2) == 500
     assert [record.levelno for record in caplog.records] == [logging.INFO, logging.WARNING]
     assert caplog.messages[1] == (
-        "KV pages of tiny: 500 of 32 tokens, 0.5 MiB; 1.9 MiB of memory are free, 1536 pages are three full batches of 16"
+        "KV pages of tiny: 500 of 32 tokens, 0.5 MiB; 1.9 MiB of memory are free, "
+        "1536 pages are three full batches of 16"
     )
 
 
