@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from unmask.service import ClassTerms, QueueLoad, SmallerBudget
+from unmask.service import ClassTerms, ClassWork, QueueLoad, SmallerBudget
 from unmask.types import (
     DRAFTING_LENGTH,
     Bucket,
@@ -25,7 +25,7 @@ from unmask.types import (
     StepTrace,
     StrategyChoice,
 )
-from unmask.work import NO_GROWTH, EngineWork, Growth
+from unmask.work import NO_GROWTH, EngineWork, Growth, PageAlert
 
 
 class Lever(StrEnum):
@@ -116,6 +116,13 @@ class ModelLoad:
         useful_tokens: of the tokens forwarded those that completed requests were made of: prompts, commits, and of
             every step the positions that became output.
         growth: what these held, by length.
+        works: what each service class with work has to do; nothing of a server that does not tell, or that has seen
+            too little to say.
+        service_p95_s: 95th percentile of the seconds that completed requests took once they ran.
+        silent_s: seconds since the engine last said anything, while it has work.
+        page_bytes: memory that a page takes; 0 of a server that does not tell.
+        page_alert: watermark of the pages that was reached and not left again.
+        page_alerts: how often a watermark was reached.
     """
 
     model: str
@@ -133,6 +140,12 @@ class ModelLoad:
     work: EngineWork = EngineWork()
     useful_tokens: int = 0
     growth: Growth = NO_GROWTH
+    works: tuple[ClassWork, ...] = ()
+    service_p95_s: float | None = None
+    silent_s: float = 0.0
+    page_bytes: int = 0
+    page_alert: PageAlert = PageAlert.NONE
+    page_alerts: int = 0
 
     @property
     def kv_usage(self) -> float:

@@ -119,3 +119,24 @@ class QueueLoad:
     def is_behind(self) -> bool:
         """Whether somebody has waited for too long."""
         return self.waiting > 0 and self.oldest_s > self.patience_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassWork:
+    """What a service class has to do, and how long that takes at the pace of late.
+
+    Attributes:
+        forwards: full ones that all that runs and waits is expected to take.
+        drain_s: seconds until these are done, at the class's part of the machine.
+        slack_s: how long its requests may wait: its deadline, or the queue's patience.
+    """
+
+    service_class: str
+    forwards: float
+    drain_s: float
+    slack_s: float
+
+    @property
+    def pressure(self) -> float:
+        """Share of the slack that the work takes; above 1 whoever arrives now is late."""
+        return self.drain_s / self.slack_s

@@ -2,11 +2,20 @@
 
 from bisect import bisect_left
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 FORWARD_BOUNDS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 """Upper bounds of forward times, in seconds; slower ones are counted behind the last."""
 GROWTH_BOUNDS = (64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072)
 """Upper bounds of conversation lengths, in tokens; longer ones are counted behind the last."""
+
+
+class PageAlert(StrEnum):
+    """How near an engine's KV pages are to being all in use: which watermark was reached and not yet left."""
+
+    NONE = "none"
+    HIGH = "high"
+    CRITICAL = "critical"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,6 +82,7 @@ async def test_answer_is_a_chat_completion() -> None:
                 "precision": "float32",
                 "control": False,
                 "cache": None,
+                "quality_level": 0,
             },
         },
     }

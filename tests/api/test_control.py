@@ -129,6 +129,7 @@ async def test_answer_says_what_it_was_given(site: Site) -> None:
         "precision": "float32",
         "control": False,
         "cache": None,
+        "quality_level": 0,
     }
     assert response.headers["x-unmask-bucket"] == "L"
     assert site.backend.requests[0].budget == StepBudget(max_steps=16)

@@ -14,14 +14,17 @@ from unmask.backend import EngineState
 from unmask.control.parts import ControlParts
 from unmask.control.sources import no_policy
 from unmask.metrics.exposition import OPENMETRICS, TEXT
+from unmask.service import ClassWork
 from unmask.testing.builders import make_model
 from unmask.testing.fake_backend import IDLE_QUEUE, FakeBackend
 from unmask.testing.ledgers import MemoryLedger
 from unmask.testing.waiting import until
 from unmask.types import Bucket
+from unmask.work import PageAlert
 
 PROBES = ("/health", "/health/ready", "/health/live")
 NOTES = [no_policy(name) for name in ("tiny", "nano")]
+AT_EASE = {"degraded": [], "notes": NOTES}
 STOPPED = ("engine of tiny has stopped",)
 
 
@@ -36,7 +39,7 @@ async def probe(client: httpx.AsyncClient) -> tuple[list[int], dict[str, object]
 async def test_server_that_serves_is_live_and_ready() -> None:
     """All three say so."""
     async with client_of(make_app()) as client:
-        assert await probe(client) == ([200, 200, 200], {"live": True, "ready": True, "reasons": [], "notes": NOTES})
+        assert await probe(client) == ([200, 200, 200], {"live": True, "ready": True, "reasons": [], **AT_EASE})
 
 
 async def test_draining_server_is_live_and_not_ready() -> None:
@@ -46,7 +49,7 @@ async def test_draining_server_is_live_and_not_ready() -> None:
         running.begin_drain()
         found = await probe(client)
 
-    assert found == ([503, 503, 200], {"live": True, "ready": False, "reasons": ["draining"], "notes": NOTES})
+    assert found == ([503, 503, 200], {"live": True, "ready": False, "reasons": ["draining"], **AT_EASE})
 
 
 async def test_server_whose_ledger_cannot_be_written_is_live_and_not_ready() -> None:
@@ -59,7 +62,7 @@ async def test_server_whose_ledger_cannot_be_written_is_live_and_not_ready() -> 
         after = await probe(client)
 
     reasons = ["the ledger cannot be written"]
-    assert found == ([503, 503, 200], {"live": True, "ready": False, "reasons": reasons, "notes": NOTES})
+    assert found == ([503, 503, 200], {"live": True, "ready": False, "reasons": reasons, **AT_EASE})
     assert after[0] == [200, 200, 200]
 
 
@@ -75,7 +78,7 @@ async def test_full_server_is_live_and_ready_again_later() -> None:
         await call
         after = await probe(client)
 
-    assert full == ([503, 503, 200], {"live": True, "ready": False, "reasons": ["queue full"], "notes": NOTES})
+    assert full == ([503, 503, 200], {"live": True, "ready": False, "reasons": ["queue full"], **AT_EASE})
     assert after[0] == [200, 200, 200]
 
 
@@ -85,7 +88,7 @@ async def test_engine_that_does_not_mend_itself_is_not_live(state: EngineState) 
     async with client_of(make_app(FakeBackend(state=state, problems=STOPPED))) as client:
         found = await probe(client)
 
-    assert found == ([503, 503, 503], {"live": False, "ready": False, "reasons": list(STOPPED), "notes": NOTES})
+    assert found == ([503, 503, 503], {"live": False, "ready": False, "reasons": list(STOPPED), **AT_EASE})
 
 
 async def test_trouble_that_is_not_the_engines_leaves_the_server_live() -> None:
@@ -163,3 +166,34 @@ async def test_a_queue_that_falls_behind_is_noted_and_keeps_no_request_out() -> 
         no_policy("tiny"),
         "tiny: requests of class batch, bucket L have waited 90 s, and 60 s is as long as they should",
     ]
+
+
+async def test_pages_that_run_out_are_said_and_keep_no_request_out() -> None:
+    """How many of how many, and whether anybody waits."""
+    backend = FakeBackend(models=(make_model("tiny"),), page_alert=PageAlert.CRITICAL)
+    async with client_of(make_app(backend)) as client:
+        statuses, body = await probe(client)
+
+    assert statuses == [200, 200, 200]
+    assert body["degraded"] == ["tiny: 0 of 64 KV pages are in use (critical); 0 requests wait"]
+
+
+async def test_quality_that_load_takes_is_said_and_counted() -> None:
+    """By model; the level of requests that are yet to come is that of the moment."""
+    work = ClassWork(service_class="", forwards=100.0, drain_s=90.0, slack_s=60.0)
+    async with client_of(make_app(FakeBackend(works=(work,)))) as client:
+        await client.post(CHAT, json=chat_body())
+        _, body = await probe(client)
+        found = parse((await client.get("/metrics")).text)
+
+    assert body["degraded"] == [
+        "tiny: quality level 1 under load; its work now takes 1.50 times as long as requests may wait"
+    ]
+    ours = {name: value for name, value in found.items() if name.startswith("unmask_quality") and value}
+    assert ours == {
+        "unmask_quality_level{model=tiny,service_class=none}": 1,
+        "unmask_quality_floor{model=tiny,service_class=none}": 3,
+        "unmask_quality_pressure_ratio{model=tiny,service_class=none}": 1.5,
+        "unmask_quality_changes_total{direction=down,model=tiny,service_class=none}": 1,
+        "unmask_quality_requests_total{level=1,model=tiny,service_class=none}": 1,
+    }

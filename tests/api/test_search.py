@@ -12,10 +12,12 @@ from fastapi import FastAPI
 
 from tests.api.client import CHAT, chat_body, client_of, make_app
 from unmask.backend import ModelLoad
+from unmask.config import Settings
 from unmask.control.parts import ControlParts
 from unmask.remote.key import Key
 from unmask.search.reward import RewardDesk
 from unmask.search.reward_endpoint import RewardEndpoint
+from unmask.service import ClassWork
 from unmask.testing.budget_policies import make_class_policy
 from unmask.testing.fake_backend import IDLE_QUEUE, STEPS, FakeBackend
 from unmask.testing.fake_upstream import Exchange, FakeUpstream
@@ -204,3 +206,37 @@ async def test_a_reward_endpoint_that_hangs_is_given_up() -> None:
     async with FakeUpstream(hang).listening() as there:
         found, search, _ = await searched(rewarded(None, there.url), width=3)
     assert (found, search["reward"]) == ("하나", "late")
+
+
+def pressed_to(pressure: float) -> FakeBackend:
+    """Return a backend with so much work that it takes so many times what requests may wait."""
+    return FakeBackend("가나다", works=(ClassWork(service_class="", forwards=9.0, drain_s=pressure, slack_s=1.0),))
+
+
+async def test_load_narrows_a_search_and_the_answer_says_so() -> None:
+    """Work of 1.5 times what may wait leaves four candidates of eight; a request without a search is as it was."""
+    backend = pressed_to(1.5)
+    searched = await chat(backend, search="candidates", width=8)
+    runs = len(backend.requests)
+    plain = await chat(backend)
+
+    assert searched.json()["usage"]["diffusion"]["quality_level"] == 1
+    assert (runs, len(backend.requests)) == (4, 5)
+    assert plain.json()["usage"]["diffusion"]["steps_used"] == STEPS
+
+
+async def test_a_width_that_is_not_allowed_is_refused_under_load_too() -> None:
+    """What load would make of it does not count."""
+    response = await chat(pressed_to(9.0), search="candidates", width=1_000)
+
+    assert (response.status_code, response.json()["error"]["param"]) == (400, "diffusion.width")
+
+
+async def test_a_server_may_be_told_to_leave_searches_alone() -> None:
+    """With a floor of 0 load takes nothing."""
+    backend = pressed_to(9.0)
+    async with client_of(make_app(backend, settings=Settings(quality_floor=0))) as client:
+        body = chat_body(diffusion={"search": "candidates", "width": 4})
+        spent = (await client.post(CHAT, json=body)).json()["usage"]["diffusion"]
+
+    assert (len(backend.requests), spent["quality_level"]) == (4, 0)

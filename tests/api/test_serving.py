@@ -114,6 +114,7 @@ async def test_several_choices_say_what_each_cost() -> None:
         "precision": "float32",
         "control": False,
         "cache": None,
+        "quality_level": 0,
     }
     assert [choice["diffusion"] for choice in response.json()["choices"]] == [
         {"steps_used": STEPS, "canvases": 1, **given},

@@ -71,6 +71,7 @@ def test_choices_are_added_up() -> None:
             "precision": "float32",
             "control": False,
             "cache": None,
+            "quality_level": 0,
         },
     }
 
@@ -152,6 +153,7 @@ def test_one_of_several_choices() -> None:
         "precision": None,
         "control": True,
         "cache": None,
+        "quality_level": 0,
     }
 
 

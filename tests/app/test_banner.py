@@ -3,6 +3,7 @@
 import io
 import json
 import shlex
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -11,6 +12,7 @@ from unmask.app.banner import EXAMPLE_PROMPT, curl_line, print_banner
 from unmask.control.sources import NoPolicies, PolicySource
 from unmask.tasks.domain import recognise
 from unmask.testing.builders import make_model
+from unmask.testing.fake_backend import FakeBackend
 from unmask.testing.policies import DIGEST, FakePolicies, make_active
 from unmask.types import Message, Precision, Role
 
@@ -68,3 +70,16 @@ def test_banner_says_that_keys_are_needed() -> None:
     assert '-H "authorization: Bearer $KEY" -H' in text
     assert "key" not in banner(200)
     assert "$KEY" in curl_line("http://[::1]:8000", "tiny", has_keys=True)
+
+
+def test_banner_says_what_pages_take() -> None:
+    """Of models that run here; others do not tell."""
+    console = Console(file=io.StringIO(), width=200)
+    (load,) = FakeBackend(models=(make_model("tiny"),)).load()
+    loads = (replace(load, kv_pages=1_024, page_tokens=32, page_bytes=245_760), replace(load, model="nano"))
+    models = (make_model("tiny"), make_model("nano"))
+    print_banner(console, "http://127.0.0.1:8000", models, NoPolicies(), loads=loads)
+    assert isinstance(console.file, io.StringIO)
+
+    assert console.file.getvalue().count("KV pages for 32768 tokens (240 MiB)\n") == 1
+    assert console.file.getvalue().count("KV pages") == 1

@@ -14,6 +14,7 @@ from unmask.bench import command
 from unmask.bench.bench import Bench
 from unmask.bench.policy_under_test import NoPolicyError
 from unmask.cli.exits import UsageError
+from unmask.cli.parser import MEASURES
 from unmask.cli.tools import system_tools
 from unmask.cli.workshop import OPTIONS_OF, run_bench
 from unmask.clock import SystemClock
@@ -59,6 +60,7 @@ def test_among_all_a_bench_without_policy_is_left_out(tmp_path: Path, capsys: py
         "business",
         "speculation",
         "precision",
+        "conversation",
     ]
     assert "bench policy cannot measure" in capsys.readouterr().err
 
@@ -82,6 +84,7 @@ def test_with_a_policy_all_are_run(tmp_path: Path) -> None:
         "speculation",
         "precision",
     ]
+    assert tuple(command._runners(BENCH, make_args(tmp_path, name="all"), Console(stderr=True))) == MEASURES
 
 
 @pytest.mark.parametrize(

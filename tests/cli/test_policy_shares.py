@@ -9,13 +9,15 @@ def test_classes_with_terms_of_their_own_are_shown() -> None:
     classes = (
         make_class_policy(deadline_s=5.0, weight=8.0, smaller_bucket=True),
         make_class_policy("batch", min_share=0.25),
+        make_class_policy("night", quality_floor=4),
         make_class_policy("plain"),
     )
     table = _shares(make_policy(classes=classes))
     cells = list(zip(*(column.cells for column in table.columns), strict=True))
 
     assert cells == [
-        ("interactive", "8", "0", "1", "5 s", "smaller bucket"),
-        ("batch", "1", "0.25", "1", "whenever", ""),
+        ("interactive", "8", "0", "1", "5 s", "smaller bucket", ""),
+        ("batch", "1", "0.25", "1", "whenever", "", ""),
+        ("night", "1", "0", "1", "whenever", "", "quality level 4 at the lowest"),
     ]
     assert _shares(make_policy()).row_count == 0

@@ -27,6 +27,7 @@ def test_example_shows_every_setting_at_its_default(tmp_path: Path) -> None:
     assert {origin.source for origin in loaded.origins.values()} == {Source.FILE}
     assert loaded.settings == Settings(
         threads=1,
+        page_pool_tokens=256,
         remote="remote",
         routes="routes",
         policy_dir="policy",

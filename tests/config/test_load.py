@@ -59,7 +59,13 @@ def test_precedence(tmp_path: Path) -> None:
 def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
     """One schema: what a file may say, a variable and a flag may say too."""
     values: dict[str, Any] = {key.name: key.default for key in settings_keys()}
-    values |= {"threads": 2, "models": ("a", "b"), "allowed_hosts": ("example.org",), "host": "::1"}
+    values |= {
+        "threads": 2,
+        "page_pool_tokens": 4_096,
+        "models": ("a", "b"),
+        "allowed_hosts": ("example.org",),
+        "host": "::1",
+    }
     values |= {
         "precision": "bfloat16",
         "extra_precisions": ("int8", "float32"),

@@ -1,5 +1,6 @@
 """Behaviour of `unmask.control.budget`."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from unmask.backend import Request
 from unmask.control.asked import Asked
 from unmask.control.budget import Assignment, BudgetSource, assign
+from unmask.control.quality import LEVELS, QualityLevel
 from unmask.control.sources import ActivePolicy, Estimate
 from unmask.errors import InvalidRequestError
 from unmask.policy.policy import AtCap, BucketSteps, BudgetMode, Preference
@@ -316,3 +318,38 @@ def test_a_request_goes_by_its_classs_terms() -> None:
     assert give(active).terms == ClassTerms(name="interactive", weight=8.0, deadline_s=5.0, is_interactive=True)
     assert give(active, service_class="batch").terms == ClassTerms(name="batch", min_share=0.1)
     assert assign(None, ASK, Asked(), MODEL, task="sort", estimate=None).terms == ClassTerms()
+
+
+LOWEST = LEVELS[-1]
+
+
+def test_the_lowest_level_takes_the_next_smaller_bucket() -> None:
+    """Of an estimate and of a task type's default; its bucket and what else may be given instead go with it."""
+    classes = (make_class_policy(deadline_s=9.0, smaller_bucket=True),)
+    estimated, default = (
+        assign(make_active(SORT, classes=classes), ASK, Asked(), MODEL, task="sort", estimate=estimate, level=LOWEST)
+        for estimate in (looks(4.0), None)
+    )
+
+    assert (steps(estimated), estimated.bucket, estimated.level) == (8, Bucket.M, 4)
+    assert [entry.max_steps for entry in estimated.smaller] == [4]
+    assert steps(default) == 16
+
+
+@given(score=st.floats(-9, 9), level=st.sampled_from(LEVELS), most=st.integers(1, 64))
+def test_no_level_goes_below_what_was_calibrated(score: float, level: QualityLevel, most: int) -> None:
+    """The floor of the task type holds; no budget grows, and only the lowest level changes any."""
+    active = make_active(SORT, classes=(make_class_policy(max_steps=most),))
+    full = assign(active, ASK, Asked(), MODEL, task="sort", estimate=looks(score))
+    found = assign(active, ASK, Asked(), MODEL, task="sort", estimate=looks(score), level=level)
+
+    assert min(steps(full), SORT.floor) <= steps(found) <= steps(full)
+    assert level.smaller_bucket or replace(found, level=0) == full
+
+
+@pytest.mark.parametrize("asked", [{"max_steps": 16}, {"bucket": Bucket.L}])
+def test_what_the_client_names_is_what_it_gets_at_any_level(asked: dict[str, Any]) -> None:
+    """Steps, or a word for them."""
+    found = assign(make_active(SORT), ASK, Asked(**asked), MODEL, task="sort", estimate=looks(1.0), level=LOWEST)
+
+    assert steps(found) == 16

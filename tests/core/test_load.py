@@ -9,6 +9,7 @@ from unmask.core.core import Core
 from unmask.core.load import CoreLoad
 from unmask.errors import QueueFullError
 from unmask.plan import Plan, Row, RowResult, Task
+from unmask.sched.forecast import LEAST_TICKS
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence
 from unmask.testing.cores import make_core
@@ -16,7 +17,7 @@ from unmask.testing.fake_engine import FakeEngine, fill
 from unmask.testing.listeners import RecordingListener
 from unmask.testing.manual_clock import ManualClock
 from unmask.testing.submissions import make_submission
-from unmask.work import NO_GROWTH, EngineWork
+from unmask.work import NO_GROWTH, EngineWork, PageAlert
 
 SETTINGS = SchedSettings(pages=8, page_size=8, max_rows=2)
 
@@ -33,7 +34,7 @@ def timed_core(clock: ManualClock, *, tick_s: float = 2.0) -> Core:
 
 def of_ticks(load: CoreLoad) -> CoreLoad:
     """Return a load but for what it says of each queue, of forwards, and of what came of them."""
-    return replace(load, queues=(), work=EngineWork(), useful_tokens=0, growth=NO_GROWTH)
+    return replace(load, queues=(), work=EngineWork(), useful_tokens=0, growth=NO_GROWTH, service_p95_s=None)
 
 
 def test_nothing_is_asked_of_a_new_core() -> None:
@@ -174,3 +175,41 @@ def test_load_can_be_read_inside_a_tick() -> None:
     core.tick()
 
     assert seen == [(1, 100)]
+
+
+def test_pages_that_run_out_are_told_and_logged_not_too_often(caplog: pytest.LogCaptureFixture) -> None:
+    """Each time that a watermark is reached counts; the log has a line a minute at most."""
+    clock = ManualClock()
+    settings = SchedSettings(pages=2, page_size=8, max_rows=4)
+    core = make_core(FakeEngine(lambda _, task: fill(task, 9)), settings, clock=clock)
+    alerts = []
+    for _ in range(3):
+        core.submit(make_submission(max_steps=2), RecordingListener())
+        core.tick()
+        alerts.append(core.load.page_alert)
+        core.tick()
+        alerts.append(core.load.page_alert)
+        clock.advance(40)
+
+    assert alerts == [PageAlert.CRITICAL, PageAlert.NONE] * 3
+    assert core.load.page_alerts == 3
+    assert caplog.messages == ["KV pages run out (critical): 2 of 2 in use; requests that find none wait"] * 2
+
+
+def test_load_says_what_each_class_has_to_do_and_what_requests_take() -> None:
+    """From the first submission on, once enough was seen; nothing of it is left at the end."""
+    clock = ManualClock()
+    core = timed_core(clock)
+    for _ in range(LEAST_TICKS):
+        core.submit(make_submission(max_steps=3), RecordingListener())
+        while not core.is_idle:
+            core.tick()
+    idle = core.load
+    core.submit(make_submission(max_steps=3), RecordingListener())
+    (work,) = core.load.works
+
+    assert idle.works == ()
+    assert idle.service_p95_s is not None
+    assert (work.service_class, work.slack_s) == ("", SETTINGS.patience_s)
+    assert work.forwards > 0
+    assert work.drain_s == pytest.approx(work.pressure * work.slack_s)

@@ -11,7 +11,8 @@ from unmask.engine import weights
 from unmask.engine.engine import Engine
 from unmask.engine.runner import Runner
 from unmask.engine.weights import save_weights
-from unmask.errors import UnknownModelError, WeightsError
+from unmask.errors import ConfigError, UnknownModelError, WeightsError
+from unmask.local import build
 from unmask.local.build import build_local_backend, build_model
 from unmask.local.model import ServedModel
 from unmask.sched.settings import SchedSettings
@@ -91,3 +92,29 @@ def _runner(served: ServedModel) -> Runner:
     assert isinstance(engine, Engine)
     assert isinstance(engine.runner, Runner)
     return engine.runner
+
+
+async def test_pages_are_measured_where_nobody_says_how_many(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three full batches where memory allows; else each model's part of half of what is free, told as bytes a page."""
+    for name in ("nano", "tiny"):
+        save_weights(folder / f"{name}.safetensors", make_network(SHAPE), name=name)
+    page = 16 * SHAPE.layers * 2 * SHAPE.width * 4
+    context = -(-SHAPE.context_length // 16)
+    found = []
+    for free in (None, 4 * (context + 3) * page):
+        monkeypatch.setattr(build, "free_memory", lambda free=free: free)
+        backend = build_local_backend((), replace(SETTINGS, max_rows=4), measures_pages=True)
+        found.append([(load.kv_pages, load.page_bytes) for load in backend.load()])
+        await backend.drain()
+
+    assert found == [[(3 * 4 * context, page)] * 2, [(context + 3, page)] * 2]
+
+
+def test_more_pages_than_are_free_are_refused_before_they_are_taken(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though the system would grant them."""
+    save_weights(folder / "tiny.safetensors", make_network(SHAPE), name="tiny")
+    monkeypatch.setattr(build, "free_memory", lambda: 1_000)
+    with pytest.raises(ConfigError, match=r"page_pool_tokens is 256, .* are free, allowed: up to"):
+        build_local_backend((), SETTINGS)

@@ -10,7 +10,7 @@ from unmask.backend import EngineState, ModelLoad
 from unmask.metrics.load import LoadCollector
 from unmask.service import QueueLoad
 from unmask.types import Bucket
-from unmask.work import FORWARD_BOUNDS_S, GROWTH_BOUNDS, NO_GROWTH, EngineWork, grown
+from unmask.work import FORWARD_BOUNDS_S, GROWTH_BOUNDS, NO_GROWTH, EngineWork, PageAlert, grown
 
 
 def make_load(model: str = "tiny", **changes: Any) -> ModelLoad:  # noqa: ANN401 - any field of the load
@@ -26,6 +26,9 @@ def make_load(model: str = "tiny", **changes: Any) -> ModelLoad:  # noqa: ANN401
         "steps": 500,
         "ticks": 200,
         "busy_s": 12.5,
+        "page_bytes": 2_048,
+        "page_alert": PageAlert.HIGH,
+        "page_alerts": 6,
     }
     return ModelLoad(model=model, **(fields | changes))
 
@@ -54,7 +57,10 @@ def test_each_number_has_its_series() -> None:
         "unmask_kv_pages_used{model=tiny}": 10,
         "unmask_kv_pages{model=tiny}": 40,
         "unmask_kv_page_tokens{model=tiny}": 32,
+        "unmask_kv_page_bytes{model=tiny}": 2_048,
         "unmask_kv_usage_ratio{model=tiny}": 0.25,
+        "unmask_kv_alert{model=tiny}": 1,
+        "unmask_kv_alerts_total{model=tiny}": 6,
         "unmask_engine_steps_total{model=tiny}": 500,
         "unmask_engine_ticks_total{model=tiny}": 200,
         "unmask_engine_busy_seconds_total{model=tiny}": 12.5,

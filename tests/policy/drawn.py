@@ -143,6 +143,7 @@ def class_policies(draw: st.DrawFn, name: str) -> ClassPolicy:
         min_share=draw(st.none() | st.floats(0, 0.3)),
         max_share=draw(st.none() | st.floats(0.3, 1)),
         smaller_bucket=draw(st.none() | st.just(value=False) if deadline is None else st.none() | st.booleans()),
+        quality_floor=draw(st.none() | st.integers(0, 4)),
     )
 
 

@@ -92,3 +92,21 @@ def test_the_past_is_forgotten() -> None:
     predicted = forecast.seconds(make_submission(max_steps=6), Accounts())
 
     assert predicted == pytest.approx(12 * (OVERHEAD_S + 100 * TOKEN_S), rel=0.01)
+
+
+def test_the_work_of_classes_is_told_in_full_forwards_at_their_pace() -> None:
+    """All that they may take, a class with a third of the machine three times as long as alone."""
+    accounts = Accounts()
+    light, heavy = ClassTerms(name="light", deadline_s=7.0), ClassTerms(name="heavy", weight=2.0)
+    for terms in (light, heavy):
+        for _ in range(50):
+            accounts.arrive(make_sequence(make_submission(terms=terms)))
+    forwards = 50 * make_submission().most_tokens / 100
+    tick_s = OVERHEAD_S + 100 * TOKEN_S
+    found = {work.service_class: work for work in seen((20, 60)).works(accounts)}
+
+    assert [found[name].forwards for name in ("light", "heavy")] == pytest.approx([forwards, forwards])
+    assert found["light"].drain_s == pytest.approx(3 * forwards * tick_s)
+    assert found["heavy"].drain_s == pytest.approx(1.5 * forwards * tick_s)
+    assert [found[name].slack_s for name in ("light", "heavy")] == [7.0, SETTINGS.patience_s]
+    assert Forecast(SETTINGS).works(accounts) == ()

@@ -58,10 +58,12 @@ from unmask.control.cached import CachedAnswers
 from unmask.control.controller import Controller
 from unmask.control.parts import ControlParts
 from unmask.control.pressure import Pressure
+from unmask.control.quality_desk import QualityDesk
 from unmask.control.searching import SearchParts
 from unmask.errors import UnmaskError
 from unmask.metrics.control import PolicyCollector
 from unmask.metrics.measured import MeasuredBackend
+from unmask.metrics.quality import QualityCollector
 from unmask.metrics.savings import SavingsCollector
 from unmask.metrics.traced import TracedBackend
 from unmask.metrics.tracing import Tracing
@@ -130,8 +132,6 @@ def create_app(  # noqa: PLR0913 - each is a part that the composition root choo
     served = backend if tracing is None else TracedBackend(backend, tracing)
     measured = MeasuredBackend(served, meters.generations, chance.clock)
     control = _controller(backend, settings, chance, parts, meters)
-    PolicyCollector(meters.registry, lambda: control.policy_names(backend.models()))
-    SavingsCollector(meters.registry, lambda: control.savings(backend.models()))
     app = _Application(
         backend.models(),
         has_keys=keys is not None,
@@ -183,7 +183,8 @@ def create_app(  # noqa: PLR0913 - each is a part that the composition root choo
 def _controller(
     backend: Backend, settings: Settings, chance: Chance, parts: ControlParts, meters: Meters
 ) -> Controller:
-    return Controller(
+    quality = QualityDesk(backend.load, chance.clock, lowest=settings.quality_floor)
+    control = Controller(
         parts,
         meters.control,
         now=chance.now,
@@ -193,7 +194,12 @@ def _controller(
         searches=SearchParts(
             clock=chance.clock, desk=parts.reward, pressure=Pressure(backend.load), instruments=meters.searches
         ),
+        quality=quality,
     )
+    PolicyCollector(meters.registry, lambda: control.policy_names(backend.models()))
+    SavingsCollector(meters.registry, lambda: control.savings(backend.models()))
+    QualityCollector(meters.registry, quality.standings)
+    return control
 
 
 def _add_generating(app: FastAPI, chat: GenerateEndpoint, text: GenerateEndpoint) -> None:

@@ -116,6 +116,7 @@ class ChoiceDiffusion(BaseModel):
     control: bool
     route: Routed | None = Field(default=None, description=_ROUTED, json_schema_extra=_without_default)
     cache: CacheFound | None
+    quality_level: int
 
 
 class AnswerMessage(BaseModel):
@@ -226,6 +227,10 @@ class DiffusionUsage(BaseModel):
     control: bool = Field(description="Whether a choice was a control run, which takes its whole budget.")
     route: Routed | None = Field(default=None, description=_ROUTED, json_schema_extra=_without_default)
     cache: CacheFound | None = Field(description="Null where the cache was not asked for every choice.")
+    quality_level: int = Field(
+        description="What load left of the request: all with 0; with 1, 2 and 3 searches of at most 4, 2 and 1 "
+        "answers, with 4 the next smaller bucket too. The highest of the choices'."
+    )
 
 
 class AnswerUsage(BaseModel):
@@ -365,6 +370,10 @@ class Health(BaseModel):
     live: bool
     ready: bool
     reasons: list[str]
+    degraded: list[str] = Field(
+        description="What makes answers worse or later than they might be, while requests are taken: quality taken "
+        "back under load, KV pages that run out."
+    )
     notes: list[str] = Field(
         description="What is worth knowing and keeps no request out: a missing policy, a queue that falls behind."
     )

@@ -12,11 +12,12 @@ from unmask.api.documented import Health
 from unmask.api.documented_metrics import METRICS
 from unmask.api.responses import json_response
 from unmask.api.running import Running
-from unmask.backend import Backend, EngineState
+from unmask.backend import Backend, EngineState, ModelLoad
 from unmask.control.controller import Controller
 from unmask.metrics.exposition import expose
 from unmask.service import QueueLoad
 from unmask.tenants.role import KeyRole
+from unmask.work import PageAlert
 
 HEALTH = "/health"
 READY = "/health/ready"
@@ -79,14 +80,32 @@ class Probes:
         )
         return (*self.control.notes(self.backend.models()), *behind)
 
+    @property
+    def _degraded(self) -> tuple[str, ...]:
+        full = (_page_alert(load) for load in self.backend.load() if load.page_alert is not PageAlert.NONE)
+        return (*self.control.degraded(), *full)
+
     def _answer(self, *, holds: bool) -> Response:
-        body = {"live": self._is_live, "ready": self._is_ready, "reasons": self._reasons, "notes": self._notes}
+        body = {
+            "live": self._is_live,
+            "ready": self._is_ready,
+            "reasons": self._reasons,
+            "degraded": self._degraded,
+            "notes": self._notes,
+        }
         return json_response(body, status=200 if holds else 503)
 
 
 def _queue_name(queue: QueueLoad) -> str:
     bucket = "no bucket" if queue.bucket is None else f"bucket {queue.bucket}"
     return f"class {queue.service_class}, {bucket}" if queue.service_class else bucket
+
+
+def _page_alert(load: ModelLoad) -> str:
+    return (
+        f"{load.model}: {load.kv_pages_used} of {load.kv_pages} KV pages are in use ({load.page_alert}); "
+        f"{load.waiting} requests wait"
+    )
 
 
 def add_probes(app: FastAPI, probes: Probes) -> None:

@@ -73,6 +73,7 @@ def choice_diffusion(choice: FinishedChoice, given: Assignment) -> dict[str, obj
         "precision": given.precision,
         "control": given.is_control,
         "cache": _cache([choice.answered.found]),
+        "quality_level": given.level,
     }
 
 
@@ -144,6 +145,7 @@ def _shared(call: Call) -> dict[str, object]:
         "budget_source": common(one.source for one in given),
         "precision": common(one.precision for one in given),
         "control": any(one.is_control for one in given),
+        "quality_level": max(one.level for one in given),
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rich.console import Console
 
-from unmask.backend import Lever, ModelInfo
+from unmask.backend import Lever, ModelInfo, ModelLoad
 from unmask.control.routing import Routes
 from unmask.control.sources import PolicySource
 
@@ -20,13 +20,15 @@ def print_banner(
     policies: PolicySource,
     *,
     routes: Routes | None = None,
+    loads: tuple[ModelLoad, ...] = (),
     has_keys: bool = False,
 ) -> None:
     """Print where the server is, what it serves, whether it asks for keys, and a line to try."""
     console.print(f"[bold]unmask[/] listens on [bold cyan]{url}[/]", highlight=False)
+    pages = {load.model: f", {_pages(load)}" for load in loads if load.page_bytes}
     for model in models:
         console.print(
-            f"  {model.name}: {', '.join(_traits(model))}",
+            f"  {model.name}: {', '.join(_traits(model))}{pages.get(model.name, '')}",
             highlight=False,
             markup=False,
             soft_wrap=True,
@@ -62,6 +64,11 @@ def _traits(model: ModelInfo) -> Iterator[str]:
         yield f"up to {model.max_steps} steps a canvas"
     else:
         yield "without step budgets"
+
+
+def _pages(load: ModelLoad) -> str:
+    size = load.kv_pages * load.page_bytes / (1 << 20)
+    return f"KV pages for {load.kv_pages * load.page_tokens} tokens ({size:.0f} MiB)"
 
 
 def _policy_lines(model: ModelInfo, policies: PolicySource) -> Iterator[str]:

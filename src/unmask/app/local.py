@@ -38,7 +38,8 @@ def local_backend(settings: Settings) -> Backend:
     """Load the models of ``settings`` into an engine of our own.
 
     Raises:
-        ConfigError: there is no memory for so many pages, or all of them are kept for classes.
+        ConfigError: there is no memory for so many pages, or for those of one request where they are measured; or all
+            of them are kept for classes.
         EngineMissingError: what the engine needs is not installed.
         UnknownModelError: no model has such a name.
         WeightsError: weights are missing or damaged.
@@ -57,6 +58,7 @@ def local_backend(settings: Settings) -> Backend:
         queue_limit=settings.queue_limit,
         precision=settings.precision,
         precisions=tuple(Precision(name) for name in settings.extra_precisions),
+        measures_pages=settings.page_pool_tokens is None,
     )
 
 
@@ -69,7 +71,7 @@ def scheduling(settings: Settings) -> SchedSettings:
     sizes = SchedSettings()
     return replace(
         sizes,
-        pages=settings.page_pool_tokens // sizes.page_size,
+        pages=sizes.pages if settings.page_pool_tokens is None else settings.page_pool_tokens // sizes.page_size,
         max_rows=settings.max_rows,
         batching=settings.batching,
         tick_tokens=settings.tick_tokens,

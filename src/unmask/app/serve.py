@@ -134,7 +134,13 @@ async def _serve(
         # take seconds on a busy machine, need look through it.
         gc.freeze()
         print_banner(
-            console, url_of(listener), backend.models(), parts.policies, routes=routes, has_keys=keys is not None
+            console,
+            url_of(listener),
+            backend.models(),
+            parts.policies,
+            routes=routes,
+            loads=backend.load(),
+            has_keys=keys is not None,
         )
         try:
             return await server.serve_all(listener)

@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from unmask.bench.batching_bench import run_batching_bench
 from unmask.bench.bench import Bench
 from unmask.bench.business_bench import run_business_bench
+from unmask.bench.conversation_bench import run_conversation_bench
 from unmask.bench.engine_bench import run_engine_bench
 from unmask.bench.fixed_budgets import read_fixed_budgets
 from unmask.bench.gate_bench import GateBasis, run_gate_bench
@@ -237,4 +238,5 @@ BENCHES: dict[str, Maker] = {
     "business": _plain(run_business_bench),
     "speculation": _plain(run_speculation_bench),
     "precision": _plain(run_precision_bench),
+    "conversation": _plain(run_conversation_bench),
 }

@@ -46,7 +46,7 @@ def save_picture(report: BenchReport, path: Path) -> None:
 
     rows = 2 if report.name == "search" else 1
     figure, grid = plt.subplots(rows, 2, figsize=(11, 4.2 * rows), layout="constrained", squeeze=False)
-    axes = grid.ravel()
+    axes = list(grid.flat)
     _draw(axes, report)
     figure.savefig(path, dpi=110)
     plt.close(figure)

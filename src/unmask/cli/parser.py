@@ -18,7 +18,7 @@ from unmask.cli.world_parser import add_world_commands
 from unmask.types import Precision
 
 TRAINABLE = ("tiny", "nano")
-BENCHES = (
+MEASURES = (
     "engine",
     "model",
     "isolation",
@@ -31,8 +31,9 @@ BENCHES = (
     "business",
     "speculation",
     "precision",
-    "all",
+    "conversation",
 )
+BENCHES = (*MEASURES, "all")
 VERDICTS = ("pass", "fail")
 SPLITS = ("tune", "calibrate", "test")
 

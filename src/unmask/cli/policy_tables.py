@@ -152,10 +152,11 @@ def _classes(policy: Policy) -> Table:
 
 def _shares(policy: Policy) -> Table:
     """Return what classes have of the machine; those that have nothing of their own are left out."""
-    table = _table("class", "weight", "of the machine at least", "at most", "deadline", "too late")
+    table = _table("class", "weight", "of the machine at least", "at most", "deadline", "too late", "under load")
     for entry in policy.classes:
         terms = entry.terms
-        if terms != replace(ClassTerms(), name=terms.name, is_interactive=terms.is_interactive):
+        plain = replace(ClassTerms(), name=terms.name, is_interactive=terms.is_interactive)
+        if terms != plain or entry.quality_floor is not None:
             table.add_row(
                 entry.name,
                 f"{terms.weight:g}",
@@ -163,6 +164,7 @@ def _shares(policy: Policy) -> Table:
                 f"{terms.max_share:g}",
                 "whenever" if terms.deadline_s is None else f"{terms.deadline_s:g} s",
                 "" if terms.deadline_s is None else "smaller bucket" if entry.smaller_bucket else "refused",
+                "" if entry.quality_floor is None else f"quality level {entry.quality_floor} at the lowest",
             )
     return table
 

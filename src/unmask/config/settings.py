@@ -137,13 +137,14 @@ class Settings:
         ),
     ] = 16
     page_pool_tokens: Annotated[
-        int,
+        int | None,
         Setting(
             Group.ENGINE,
             Range(256, 1 << 30),
             "Tokens that the KV pages of one model hold; a request waits until its worst case is free.",
+            empty="measured: three full batches, within half of the free memory",
         ),
-    ] = 32_768
+    ] = None
     precision: Annotated[
         Precision,
         Setting(
@@ -218,6 +219,15 @@ class Settings:
             "Seconds of waiting after which a queue is said to be behind, where its class has no deadline.",
         ),
     ] = 60.0
+    quality_floor: Annotated[
+        int,
+        Setting(
+            Group.REQUESTS,
+            Range(0, 3),
+            "Lowest quality level that load brings requests to whose service class says nothing of it: searches as "
+            "wide as asked for with 0, of at most 4, 2 and 1 answers with 1, 2 and 3.",
+        ),
+    ] = 3
     fill_wait_s: Annotated[
         float,
         Setting(

@@ -1,6 +1,6 @@
 """Gives a request its budget by the policy in force: a pure function of what is known before the first step."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import assert_never
 
@@ -8,6 +8,7 @@ from unmask.backend import Lever, ModelInfo, Request
 from unmask.control.asked import MAX_TOTAL_STEPS, SERVICE_CLASS, Asked
 from unmask.control.difficulty import steps_for
 from unmask.control.precision import precision_of
+from unmask.control.quality import FULL, QualityLevel
 from unmask.control.sources import FIXED_POLICY, ActivePolicy, Estimate, short_digest
 from unmask.errors import InvalidRequestError
 from unmask.policy.policy import (
@@ -61,6 +62,7 @@ class Assignment:
         probability: with which a control was drawn, 0 where none could be.
         is_control: whether it was.
         precision: what it is run in; ``None`` where the server behind this one does not say.
+        level: number of the quality level that load left it.
     """
 
     task: str
@@ -78,6 +80,7 @@ class Assignment:
     probability: float = 0.0
     is_control: bool = False
     precision: Precision | None = None
+    level: int = FULL.number
 
     @property
     def policy_name(self) -> str:
@@ -103,13 +106,14 @@ def assign(
     *,
     task: str,
     estimate: Estimate | None,
+    level: QualityLevel = FULL,
 ) -> Assignment:
     """Give a request its budget.
 
     Steps or an effort that the client names are the budget; no estimate changes them. Else an adaptive task type goes
     by the estimate (without one, or with one that is unsure, it gives the ceiling), and everything else by the default
     of its task type. Whatever was assigned lies between floor and ceiling of the task type and under the caps of
-    class, model and canvas, of which the caps win.
+    class, model and canvas, of which the caps win. Load may take the next smaller bucket of it, down to the floor.
 
     Args:
         active: the policy in force for the model.
@@ -118,12 +122,13 @@ def assign(
         model: which model answers.
         task: its task type.
         estimate: how hard it looks, if anybody knows.
+        level: what load leaves of it.
 
     Raises:
         InvalidRequestError: the service class does not exist or does not allow so many steps.
     """
     if active is None:
-        return _fixed(request, asked, model, task)
+        return replace(_fixed(request, asked, model, task), level=level.number)
     policy = active.policy
     service_class = policy.service_class(asked.service_class)
     if service_class is None:
@@ -142,8 +147,14 @@ def assign(
             estimate=estimate,
             policy=active.digest,
             precision=precision,
+            level=level.number,
         )
-    budget, source = _budget(policy, entry, service_class, request, asked, model, estimate)
+    steps, source = _steps(policy, entry, service_class, request, asked, model, estimate)
+    # A causal answer takes what it has tokens.
+    is_reducible = source in _OURS and not request.mode.is_causal
+    if level.smaller_bucket and is_reducible:
+        steps = next((smaller.max_steps for smaller in _buckets_below(policy, entry, steps)), steps)
+    budget = StepBudget(max_steps=steps, max_total_steps=_total(service_class, request, model, steps))
     has_strategy, can_exit = Lever.STRATEGY in model.levers, Lever.EXIT in model.levers
     tuned_for = (entry.strategy if has_strategy else None) or StrategyChoice()
     strategy = request.strategy if asked.has_strategy else tuned_for
@@ -151,7 +162,7 @@ def assign(
     return Assignment(
         task=task,
         service_class=service_class,
-        bucket=_bucket_of(policy, budget.max_steps),
+        bucket=_bucket_of(policy, steps),
         budget=budget,
         strategy=strategy,
         rule=rule,
@@ -160,10 +171,9 @@ def assign(
         policy=active.digest,
         source=source,
         controls=policy.control,
-        smaller=_smaller(policy, entry, service_class, budget.max_steps)
-        if source in _OURS and not request.mode.is_causal
-        else (),
         precision=precision,
+        smaller=_buckets_below(policy, entry, steps) if service_class.smaller_bucket and is_reducible else (),
+        level=level.number,
     )
 
 
@@ -183,7 +193,7 @@ def _fixed(request: Request, asked: Asked, model: ModelInfo, task: str) -> Assig
     )
 
 
-def _budget(
+def _steps(
     policy: Policy,
     entry: TaskPolicy,
     service_class: ClassPolicy,
@@ -191,7 +201,8 @@ def _budget(
     asked: Asked,
     model: ModelInfo,
     estimate: Estimate | None,
-) -> tuple[StepBudget, BudgetSource]:
+) -> tuple[int, BudgetSource]:
+    """Return the steps of a canvas, and what they were taken from."""
     cap = min(service_class.max_steps, model.max_steps)
     if asked.max_steps is not None:
         _check_cap(asked.max_steps_field, asked.max_steps, cap, service_class)
@@ -205,7 +216,7 @@ def _budget(
         wanted = _wanted(policy, entry, service_class, estimate)
         positions = request.canvas_length or model.default_canvas_length
         steps = min(max(wanted, entry.floor), entry.ceiling, cap, positions)
-    return StepBudget(max_steps=steps, max_total_steps=_total(service_class, request, model, steps)), source
+    return steps, source
 
 
 def _wanted(policy: Policy, entry: TaskPolicy, service_class: ClassPolicy, estimate: Estimate | None) -> int:
@@ -222,10 +233,8 @@ def _wanted(policy: Policy, entry: TaskPolicy, service_class: ClassPolicy, estim
             assert_never(service_class.prefers)
 
 
-def _smaller(policy: Policy, entry: TaskPolicy, service_class: ClassPolicy, steps: int) -> tuple[SmallerBudget, ...]:
-    """Return the buckets below a budget that the class allows in its place, down to the task type's floor."""
-    if not service_class.smaller_bucket:
-        return ()
+def _buckets_below(policy: Policy, entry: TaskPolicy, steps: int) -> tuple[SmallerBudget, ...]:
+    """Return the buckets below a budget, largest first, down to the task type's floor."""
     fitting = (bucket for bucket in reversed(policy.buckets) if entry.floor <= bucket.max_steps < steps)
     return tuple(SmallerBudget(bucket=bucket.bucket, max_steps=bucket.max_steps) for bucket in fitting)
 

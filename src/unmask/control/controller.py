@@ -19,6 +19,8 @@ from unmask.control.escalate import begin_small, escalate
 from unmask.control.expansion import expansion_of, total_cap
 from unmask.control.parts import ControlParts
 from unmask.control.precision import unserved
+from unmask.control.quality import FULL, QualityLevel
+from unmask.control.quality_desk import QualityDesk
 from unmask.control.records import ControlRecord
 from unmask.control.reexpand import Generate, conclude
 from unmask.control.route import Route, RouteReason
@@ -51,6 +53,7 @@ class Controller:
         tiers: service classes by the tier of the OpenAI API that means them.
         cached: looks for answers before they are generated; without it none is kept.
         searches: what searches share.
+        quality: tells what load leaves of requests; without one that is all.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class Controller:
         tiers: Mapping[str, str] | None = None,
         cached: CachedAnswers | None = None,
         searches: SearchParts | None = None,
+        quality: QualityDesk | None = None,
     ) -> None:
         self._parts = parts
         self._instruments = instruments
@@ -71,6 +75,7 @@ class Controller:
         self._tiers = tiers or {}
         self._cached = cached
         self._searches = searches or SearchParts()
+        self._quality = quality
         self._tasks = all_tasks()
         self._criteria = load_criteria()
         self._savings = ServingSavings(parts, instruments)
@@ -164,13 +169,15 @@ class Controller:
         classified = classified or self._classified(request, asked, model, active)
         task = classified.task
         estimate = None if active is None else self._estimate(active.policy, request, classified, held_to.answer_format)
-        given = assign(active, request, asked, model, task=task, estimate=estimate)
+        level = self._level(active, asked, model)
+        given = assign(active, request, asked, model, task=task, estimate=estimate, level=level)
         book = self._parts.book
         if may_control and book is not None and given.rule is not None and given.policy is not None:
             given = draw_control(given, book.seen(given.policy, task), self._parts.draw())
         check = make_check(request.messages, self._tasks.get(task), held_to.answer_format, held_to.verifiers)
         total = total_cap(request, given.service_class)
         search = choose_search(request, asked, given, model, total=total, has_verifier=check is not None)
+        search = None if search is None else search.at(level)
         expansion = expansion_of(active, given.service_class, request, asked, model, self._criteria.get(task, ()))
         refined = self._savings.refined(request, given, asked, model, check, total=total)
         changed = replace(
@@ -263,6 +270,8 @@ class Controller:
     def _assigned(self, admitted: Admitted) -> None:
         given = admitted.assignment
         self._instruments.assigned(admitted.model.name, given.source, given.bucket, given.precision)
+        if self._quality is not None:
+            self._quality.admitted(admitted.model.name, given.terms.name, given.level)
 
     def settle(self, admitted: Admitted, answered: Answered, request_id: str) -> None:
         """Take an answer: keep what its first attempt says of exits.
@@ -277,6 +286,7 @@ class Controller:
         else:
             self.abandon(admitted)
         self._savings.settled(admitted, answered, self._now())
+        self._look()
         served = admitted.of(answered.model)
         if served.assignment.fails_at_cap:
             _check_cap(served, answered)
@@ -285,6 +295,7 @@ class Controller:
         """Take note that a request ended without an answer; a control of that kind tells nothing of exits."""
         if admitted.assignment.is_control:
             self._instruments.control_ended(admitted.model.name, ControlEnd.UNFINISHED)
+        self._look()
 
     def policy_names(self, models: Iterable[ModelInfo]) -> Iterator[tuple[str, str]]:
         """Yield models with the short digest of their policy, or ``fixed``."""
@@ -303,6 +314,10 @@ class Controller:
         """
         ledger = self._parts.ledger
         return ("the ledger cannot be written",) if ledger is not None and ledger.fails else ()
+
+    def degraded(self) -> tuple[str, ...]:
+        """Say which requests get less than they might, since the machine is busy."""
+        return () if self._quality is None else tuple(self._quality.degraded())
 
     def notes(self, models: Iterable[ModelInfo]) -> tuple[str, ...]:
         """Say what whoever runs the server should know of its policies, first of all where there is none."""
@@ -324,6 +339,20 @@ class Controller:
     def routes(self) -> Routes:
         """The names beside those of models that requests may ask for."""
         return self._parts.routes
+
+    def _level(self, active: ActivePolicy | None, asked: Asked, model: ModelInfo) -> QualityLevel:
+        if self._quality is None:
+            return FULL
+        # A class that does not exist is refused where the budget is given.
+        service_class = None if active is None else active.policy.service_class(asked.service_class)
+        if service_class is None:
+            return FULL if active is not None else self._quality.level(model.name, "")
+        return self._quality.level(model.name, service_class.name, service_class.quality_floor)
+
+    def _look(self) -> None:
+        """Look at the load when work has ended, so that calm is known though nobody asks."""
+        if self._quality is not None:
+            self._quality.look()
 
     def _classified(
         self, request: Request, asked: Asked, model: ModelInfo, active: ActivePolicy | None, *, is_routed: bool = False

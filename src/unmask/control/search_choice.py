@@ -6,6 +6,7 @@ from enum import StrEnum
 from unmask.backend import ModelInfo, Request
 from unmask.control.asked import SEGMENT_WEIGHTS, Asked
 from unmask.control.budget import Assignment, BudgetSource
+from unmask.control.quality import QualityLevel
 from unmask.errors import InvalidRequestError
 from unmask.search.plan import SearchPlan, check_plan
 from unmask.service import SearchMethod
@@ -26,6 +27,10 @@ class SearchChoice:
 
     plan: SearchPlan
     source: SearchSource
+
+    def at(self, level: QualityLevel) -> "SearchChoice":
+        """Return it as wide as load allows."""
+        return replace(self, plan=level.capped(self.plan))
 
     def within(self, steps: int) -> "SearchChoice":
         """Return it with so many steps for everything that runs."""

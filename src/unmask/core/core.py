@@ -13,13 +13,16 @@ from unmask.errors import ContextLengthError, DeadlineError, InvalidRequestError
 from unmask.plan import PlanRunner, RowFailure, RowResult
 from unmask.sched.admission import pages_needed
 from unmask.sched.batcher import Batcher, Changes
+from unmask.sched.watermark import alert_at, is_worse
 from unmask.sequence import Sequence, Submission
 from unmask.service import QueueLoad
 from unmask.types import ExitReason, Outcome, StepBudget
-from unmask.work import EngineWork
+from unmask.work import EngineWork, PageAlert
 
 logger = logging.getLogger(__name__)
 
+ALERT_EVERY_S = 60.0
+"""Seconds between two lines of the log that pages run out."""
 MANY_LINES = 64
 QUEUES_EVERY_S = 0.1
 """Where more than so many tenants wait, queues are looked through once in so many seconds and not every tick."""
@@ -52,6 +55,7 @@ class Core:
         self._open: dict[int, tuple[Sequence, Listener]] = {}
         self._looked = clock.now()
         self._work = EngineWork()
+        self._alerted: float | None = None
         self.load = CoreLoad(at=clock.now())
 
     def submit(self, submission: Submission, listener: Listener) -> int:
@@ -78,7 +82,13 @@ class Core:
         )
         self._open[sequence.id] = sequence, listener
         self.batcher.add(sequence)
-        self.load = replace(self.load, at=now, waiting=len(self.batcher.waiting), queues=self._queues(now))
+        self.load = replace(
+            self.load,
+            at=now,
+            waiting=len(self.batcher.waiting),
+            queues=self._queues(now),
+            works=self.batcher.forecast.works(self.batcher.accounts),
+        )
         return sequence.id
 
     def abort(self, sequence_id: int) -> None:
@@ -123,7 +133,7 @@ class Core:
     def fail_all(self, error: str) -> None:
         """End everything that waits or runs: there will be no further tick."""
         # Scheduler and pool stay as they are; nobody waits for them any more.
-        self.load = replace(self.load, at=self._clock.now(), running=0, waiting=0, pages_used=0, queues=())
+        self.load = replace(self.load, at=self._clock.now(), running=0, waiting=0, pages_used=0, queues=(), works=())
         for sequence, listener in self._open.values():
             if sequence.outcome is None:
                 sequence.outcome = Outcome.FAILED
@@ -138,6 +148,7 @@ class Core:
 
     def _publish(self, began: float, *, steps: int) -> None:
         now = self._clock.now()
+        alert = self._alert(now)
         self.load = CoreLoad(
             at=now,
             running=len(self.batcher.running),
@@ -150,7 +161,23 @@ class Core:
             work=self._work,
             useful_tokens=self.batcher.made.useful_tokens,
             growth=self.batcher.made.growth,
+            works=self.batcher.forecast.works(self.batcher.accounts),
+            service_p95_s=self.batcher.times.p95,
+            page_alert=alert,
+            page_alerts=self.load.page_alerts + is_worse(alert, self.load.page_alert),
         )
+
+    def _alert(self, now: float) -> PageAlert:
+        """Return the alert on pages, and log one that is worse than before, not too often."""
+        pool = self.batcher.pool
+        alert = alert_at(pool.used / pool.count, self.load.page_alert)
+        is_due = self._alerted is None or now - self._alerted >= ALERT_EVERY_S
+        if is_due and is_worse(alert, self.load.page_alert):
+            self._alerted = now
+            logger.warning(
+                "KV pages run out (%s): %d of %d in use; requests that find none wait", alert, pool.used, pool.count
+            )
+        return alert
 
     def _queues(self, now: float) -> tuple[QueueLoad, ...]:
         if self.batcher.waiting.lines <= MANY_LINES or now - self._looked >= QUEUES_EVERY_S:

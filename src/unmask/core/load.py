@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from unmask.service import QueueLoad
-from unmask.work import NO_GROWTH, EngineWork, Growth
+from unmask.service import ClassWork, QueueLoad
+from unmask.work import NO_GROWTH, EngineWork, Growth, PageAlert
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +25,10 @@ class CoreLoad:
         work: its forwards.
         useful_tokens: of the tokens forwarded those that completed generations were made of.
         growth: what these held, by length.
+        works: what each class with work has to do.
+        service_p95_s: 95th percentile of the seconds that completed requests took once they ran.
+        page_alert: watermark of the pages that was reached.
+        page_alerts: how often a watermark was.
     """
 
     at: float
@@ -38,6 +42,10 @@ class CoreLoad:
     work: EngineWork = EngineWork()
     useful_tokens: int = 0
     growth: Growth = NO_GROWTH
+    works: tuple[ClassWork, ...] = ()
+    service_p95_s: float | None = None
+    page_alert: PageAlert = PageAlert.NONE
+    page_alerts: int = 0
 
     @property
     def has_work(self) -> bool:

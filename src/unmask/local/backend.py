@@ -142,6 +142,12 @@ class LocalBackend:
             work=load.work,
             useful_tokens=load.useful_tokens,
             growth=load.growth,
+            works=load.works,
+            service_p95_s=load.service_p95_s,
+            silent_s=front.stalled_s,
+            page_bytes=model.page_bytes,
+            page_alert=load.page_alert,
+            page_alerts=load.page_alerts,
         )
 
     def _model(self, name: str) -> ServedModel:

@@ -1,14 +1,16 @@
 """Builds a local backend from packaged or trained weights."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 
 from unmask.clock import SystemClock
-from unmask.engine.weights import load_weights, packaged_models, packaged_weights
+from unmask.engine.weights import LoadedModel, load_weights, packaged_models, packaged_weights
 from unmask.errors import WeightsError
 from unmask.local.backend import LocalBackend
-from unmask.local.model import QUEUE_LIMIT, ServedModel, serve_model
+from unmask.local.memory import PoolNeed, check_pages, free_memory, measured_pages
+from unmask.local.model import QUEUE_LIMIT, ServedModel, page_bytes, serve_model
 from unmask.sched.settings import SchedSettings
 from unmask.text.tokenizer import packaged_tokenizer
 from unmask.types import Precision
@@ -44,6 +46,7 @@ def build_local_backend(
     queue_limit: int = QUEUE_LIMIT,
     precision: Precision = Precision.FLOAT32,
     precisions: tuple[Precision, ...] = (),
+    measures_pages: bool = False,
 ) -> LocalBackend:
     """Serve packaged models, all of them if none is named.
 
@@ -54,9 +57,12 @@ def build_local_backend(
         queue_limit: requests that may wait, over all models, beside those that run.
         precision: what requests are run in that name none.
         precisions: others that they may name.
+        measures_pages: whether each model has as many pages as there is memory and use for, rather than as many as
+            ``settings`` says.
 
     Raises:
-        ConfigError: there is no memory for so many pages, or a precision cannot be had here.
+        ConfigError: there is no memory for so many pages, or for those of one request, or a precision cannot be had
+            here.
         UnknownModelError: a name is not in the package.
         WeightsError: a file is missing or damaged, or the package holds no model at all.
     """
@@ -69,6 +75,42 @@ def build_local_backend(
     # All that may run or wait can arrive for one model, and before a tick has made the first of them run.
     most = sizes.max_rows * len(chosen) + queue_limit
     beside = tuple(each for each in precisions if each is not precision)
+    loaded = tuple(load_weights(packaged_weights(name)) for name in chosen)
+    tokenizer, clock = packaged_tokenizer(), SystemClock()
     return LocalBackend(
-        tuple(build_model(name, sizes, queue_limit=most, precision=precision, beside=beside) for name in chosen)
+        tuple(
+            serve_model(
+                model,
+                tokenizer,
+                replace(sizes, pages=pages),
+                clock,
+                queue_limit=most,
+                precision=precision,
+                beside=beside,
+            )
+            for model, pages in zip(
+                loaded, _pages(loaded, sizes, (precision, *beside), measured=measures_pages), strict=True
+            )
+        )
     )
+
+
+def _pages(
+    loaded: tuple[LoadedModel, ...], sizes: SchedSettings, precisions: tuple[Precision, ...], *, measured: bool
+) -> tuple[int, ...]:
+    """Return how many pages each model has in each precision. Its weights take their memory by now."""
+    free = free_memory()
+    needs = tuple(
+        PoolNeed(
+            model=model.name,
+            page_bytes=sum(page_bytes(model.network, sizes.page_size, each) for each in precisions),
+            page_size=sizes.page_size,
+            context_length=model.network.shape.context_length,
+            max_rows=sizes.max_rows,
+        )
+        for model in loaded
+    )
+    if measured:
+        return tuple(measured_pages(need, free, len(needs)) for need in needs)
+    check_pages(sizes.pages, needs, free)
+    return (sizes.pages,) * len(needs)

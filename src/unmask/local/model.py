@@ -42,13 +42,15 @@ class PrecisionCore:
 class ServedModel:
     """A model's description, its tokenizer, the core that runs it, and those that run it in other precisions.
 
-    Each core has weights, pages and a queue of its own: rows of one forward share their precision.
+    Each core has weights, pages and a queue of its own: rows of one forward share their precision. ``page_bytes`` is
+    the memory that a KV page of the first takes.
     """
 
     info: ModelInfo
     tokenizer: TextTokenizer
     core: Core
     beside: tuple[PrecisionCore, ...] = ()
+    page_bytes: int = 0
 
 
 def model_info(loaded: LoadedModel, precision: Precision, beside: tuple[Precision, ...] = ()) -> ModelInfo:
@@ -124,7 +126,19 @@ def serve_model(
         for each in (precision, *beside)
     )
     info = model_info(loaded, precision, beside)
-    return ServedModel(info=info, tokenizer=tokenizer, core=first.core, beside=tuple(others))
+    return ServedModel(
+        info=info,
+        tokenizer=tokenizer,
+        core=first.core,
+        beside=tuple(others),
+        page_bytes=page_bytes(loaded.network, settings.page_size, precision),
+    )
+
+
+def page_bytes(network: Network, page_size: int, precision: Precision) -> int:
+    """Return the memory that a KV page of a model takes, in bytes: keys and values of every layer."""
+    shape = network.shape
+    return page_size * shape.layers * 2 * shape.width * dtype_of(precision).itemsize
 
 
 def _make_runner(network: Network, settings: SchedSettings, precision: Precision) -> Runner:
@@ -136,8 +150,8 @@ def _make_runner(network: Network, settings: SchedSettings, precision: Precision
         return Runner(network, pages=settings.pages, page_size=settings.page_size, precision=precision)
     except RuntimeError as error:
         # Torch has no narrower error for memory on the processor.
-        tokens, shape = settings.pages * settings.page_size, network.shape
-        size = tokens * shape.layers * 2 * shape.width * dtype_of(precision).itemsize
+        tokens = settings.pages * settings.page_size
+        size = settings.pages * page_bytes(network, settings.page_size, precision)
         raise ConfigError(
             f"page_pool_tokens is {tokens}, which takes {size} bytes of memory for each such model, and there is not "
             f"as much: {str(error).splitlines()[0]}. Choose fewer.",

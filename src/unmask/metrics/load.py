@@ -9,7 +9,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 
 from unmask.backend import EngineState, ModelLoad
 from unmask.service import QueueLoad
-from unmask.work import FORWARD_BOUNDS_S, GROWTH_BOUNDS, GrowthBand
+from unmask.work import FORWARD_BOUNDS_S, GROWTH_BOUNDS, GrowthBand, PageAlert
 
 GROWTH_LABELS = ("model", "length")
 QUEUE_LABELS = ("model", "service_class", "bucket")
@@ -35,13 +35,24 @@ GAUGES: Gauges = (
     ),
     ("unmask_kv_pages", "KV pages in all.", lambda load: load.kv_pages),
     ("unmask_kv_page_tokens", "Tokens that a KV page holds.", lambda load: load.page_tokens),
+    ("unmask_kv_page_bytes", "Memory that a KV page takes.", lambda load: load.page_bytes),
     ("unmask_kv_usage_ratio", "Share of the KV pages in use, from 0 to 1.", lambda load: load.kv_usage),
+    (
+        "unmask_kv_alert",
+        "Watermark of KV pages in use that was reached and not left again: 1 the high one, 2 the critical one, else 0.",
+        lambda load: list(PageAlert).index(load.page_alert),
+    ),
 )
 COUNTERS: Gauges = (
     (
         "unmask_engine_steps_total",
         "Denoise steps the engine took, those of abandoned generations included.",
         lambda load: load.steps,
+    ),
+    (
+        "unmask_kv_alerts_total",
+        "How often a watermark of KV pages in use was reached.",
+        lambda load: load.page_alerts,
     ),
     ("unmask_engine_ticks_total", "Turns of the engine loop.", lambda load: load.ticks),
     ("unmask_engine_busy_seconds_total", "Time the engine spent in ticks.", lambda load: load.busy_s),

@@ -25,6 +25,7 @@ _CAPS = frozenset(
         "min_share",
         "max_share",
         "smaller_bucket",
+        "quality_floor",
     }
 )
 _OF_TASK = 2

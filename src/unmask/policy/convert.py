@@ -112,6 +112,7 @@ def _service_class(name: str, document: ClassDocument) -> ClassPolicy:
             SearchPolicy(task=task, method=found.method, width=found.width, from_bucket=found.from_bucket)
             for task, found in (document.searches or {}).items()
         ),
+        quality_floor=document.quality_floor,
     )
 
 

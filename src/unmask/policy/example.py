@@ -154,5 +154,6 @@ def _classes() -> tuple[ClassPolicy, ...]:
             min_share=0.1,
             max_share=1.0,
             searches=(SearchPolicy(task="latin", method=SearchMethod.CANDIDATES, width=4, from_bucket=Bucket.L),),
+            quality_floor=4,
         ),
     )

@@ -142,6 +142,7 @@ class ClassPolicy:
         max_share: most of the machine that it gets; ``None`` is all.
         smaller_bucket: whether a request that would be too late gets a smaller bucket rather than a refusal.
         searches: which of its requests are searched; one entry a task type.
+        quality_floor: number of the lowest quality level that load brings it to; ``None`` leaves it to the server.
     """
 
     name: str
@@ -157,6 +158,7 @@ class ClassPolicy:
     max_share: float | None = None
     smaller_bucket: bool | None = None
     searches: tuple[SearchPolicy, ...] = ()
+    quality_floor: int | None = None
 
     def search_of(self, task: str, bucket: Bucket | None) -> SearchPolicy | None:
         """Return how a request of a task type and bucket is searched, or nothing where it is run once."""

@@ -178,6 +178,12 @@ class ClassDocument(Document):
         description="By task type how its requests are searched for a better answer where they neither ask for a "
         "search nor name steps. Left out: none is.",
     )
+    quality_floor: Annotated[int, Field(ge=0, le=4)] | None = Field(
+        default=None,
+        description="Lowest quality level that load brings it to: searches as wide as asked for with 0, of at most 4, "
+        "2 and 1 answers with 1, 2 and 3, and with 4 the next smaller bucket too, not below the floor of a task type. "
+        "Left out: the setting `quality_floor`.",
+    )
 
 
 class ControlDocument(Document):

@@ -18,6 +18,7 @@ from unmask.sched.prefix import PrefixCache
 from unmask.sched.progress import apply_append, apply_result
 from unmask.sched.queue import WaitingQueue
 from unmask.sched.rows import make_row
+from unmask.sched.service_times import ServiceTimes
 from unmask.sched.settings import SchedSettings
 from unmask.sched.stopping import with_stop
 from unmask.sched.turn import turn_of
@@ -53,6 +54,7 @@ class Batcher:
         self.accounts = Accounts()
         self.forecast = Forecast(settings)
         self.made = Made()
+        self.times = ServiceTimes()
         self.waiting = WaitingQueue(queue_limit, settings.patience_s)
         self.running: dict[int, Sequence] = {}
         self._aborting: list[Sequence] = []
@@ -190,14 +192,15 @@ class Batcher:
 
     def _let_go(self, sequence: Sequence, changes: Changes) -> None:
         """Return the pages of a sequence that has its outcome."""
-        owed = sequence.owed
+        owed, now = sequence.owed, self._clock.now()
         self.accounts.leave(sequence, pages=len(sequence.pages))
         if sequence.outcome is Outcome.COMPLETED:
             self.forecast.ended(sequence, owed)
             self.made.ended(sequence)
+            self.times.add(now - (now if sequence.started is None else sequence.started))
         self.pool.release(sequence.pages)
         sequence.pages = []
         sequence.canvas = None
-        sequence.finished = self._clock.now()
+        sequence.finished = now
         self.running.pop(sequence.id, None)
         changes.ended.append(sequence)

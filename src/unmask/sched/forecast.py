@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from unmask.sched.accounts import Accounts
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence, Submission
+from unmask.service import ClassWork
 
 DECAY = 0.99
 """What a tick's or request's weight is multiplied by with every later one."""
@@ -75,13 +76,43 @@ class Forecast:
         It waits for what its tenant has before it, or all of its class where that is less, at its class's part of a
         full batch's pace; then it takes a tick for each of its steps.
         """
-        if self._ticks < LEAST_TICKS or self._ended < LEAST_ENDED:
+        if not self._has_seen_enough:
             return None
+        full, tick_s = self._full_tick()
+        pace = full / tick_s * accounts.share_of(submission.terms) if tick_s else float("inf")
+        steps = submission.budget.max_total_steps or 0
+        return self._share_taken * (accounts.ahead_of(submission) / pace + steps * tick_s)
+
+    def works(self, accounts: Accounts) -> tuple[ClassWork, ...]:
+        """Return how long each class with work takes for all of it; nothing where too little was seen."""
+        if not self._has_seen_enough:
+            return ()
+        full, tick_s = self._full_tick()
+        found = []
+        for account in accounts.present():
+            terms, forwards = account.terms, self._share_taken * account.expected / full
+            found.append(
+                ClassWork(
+                    service_class=terms.name,
+                    forwards=forwards,
+                    drain_s=forwards * tick_s / accounts.share_of(terms),
+                    slack_s=self._settings.patience_s if terms.deadline_s is None else terms.deadline_s,
+                )
+            )
+        return tuple(found)
+
+    @property
+    def _has_seen_enough(self) -> bool:
+        return self._ticks >= LEAST_TICKS and self._ended >= LEAST_ENDED
+
+    @property
+    def _share_taken(self) -> float:
+        """Which part of the most that they might have taken requests have taken."""
+        return self._taken / self._allowed
+
+    def _full_tick(self) -> tuple[float, float]:
+        """Return the row tokens of a full tick, and its seconds."""
         full = self._settings.max_rows * self._row_tokens / self._rows
         if self._settings.tick_tokens is not None:
             full = min(full, self._settings.tick_tokens)
-        tick_s = self._line.at(full)
-        pace = full / tick_s * accounts.share_of(submission.terms) if tick_s else float("inf")
-        taken = self._taken / self._allowed
-        steps = submission.budget.max_total_steps or 0
-        return taken * (accounts.ahead_of(submission) / pace + steps * tick_s)
+        return full, self._line.at(full)

@@ -20,9 +20,10 @@ from unmask.backend import (
     last_generation,
 )
 from unmask.errors import DrainingError
-from unmask.service import QueueLoad
+from unmask.service import ClassWork, QueueLoad
 from unmask.testing.builders import make_generation, make_model, make_usage
 from unmask.types import ExitAction, ExitReason, Outcome
+from unmask.work import PageAlert
 
 STEPS = 4
 PAGES = 64
@@ -42,6 +43,8 @@ class FakeBackend:
         problems: what it says keeps it from serving.
         state: what it says of its engines.
         queues: what it says of each model's queues.
+        works: what it says that each class of a model has to do.
+        page_alert: what it says of each model's pages.
         step_s: seconds of real time that a step takes.
         gate: what every request waits for before its last step.
         exit: where it says that the exit rule of a request was met, of requests that have one; a text of its own
@@ -58,6 +61,8 @@ class FakeBackend:
         problems: tuple[str, ...] = (),
         state: EngineState = EngineState.RUNNING,
         queues: tuple[QueueLoad, ...] = (IDLE_QUEUE,),
+        works: tuple[ClassWork, ...] = (),
+        page_alert: PageAlert = PageAlert.NONE,
         step_s: float = 0.0,
         gate: asyncio.Event | None = None,
         exit: ExitRecord | Callable[[Request], ExitRecord | None] | None = None,  # noqa: A002 - as in `Generation`
@@ -69,6 +74,8 @@ class FakeBackend:
         self._problems = problems
         self._state = state
         self._queues = queues
+        self._works = works
+        self._page_alert = page_alert
         self._step_s = step_s
         self._gate = gate
         self._exit = exit
@@ -138,6 +145,8 @@ class FakeBackend:
             ticks=steps,
             busy_s=steps * self._step_s,
             queues=self._queues,
+            works=self._works,
+            page_alert=self._page_alert,
         )
 
     async def _events(self, request: Request, taken: "Taken") -> AsyncGenerator[Event, None]:
