@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from unmask.routing import ReplicaLoad
 from unmask.service import ClassTerms, QueueLoad, SmallerBudget
 from unmask.types import (
     Bucket,
@@ -105,6 +106,7 @@ class ModelLoad:
         useful_tokens: of the tokens forwarded those that completed requests were made of: prompts, commits, and of
             every step the positions that became output.
         growth: what these held, by length.
+        replicas: the engines or servers that requests are spread over; empty where there is one engine.
     """
 
     model: str
@@ -122,6 +124,7 @@ class ModelLoad:
     work: EngineWork = EngineWork()
     useful_tokens: int = 0
     growth: Growth = NO_GROWTH
+    replicas: tuple[ReplicaLoad, ...] = ()
 
     @property
     def kv_usage(self) -> float:
@@ -143,6 +146,7 @@ class Request:
 
     Attributes:
         tenant: whose prefix cache the prompt may use; pages are never shared across tenants.
+        session: what its client calls the conversation that it belongs to; its turns go to one replica if they can.
         draft: start of the first canvas instead of masks.
         snapshots: whether `Backend.stream` yields a `StepEvent` after every step.
         trace: whether the result carries a `StepTrace` for every step.
@@ -168,6 +172,7 @@ class Request:
     stop: tuple[str, ...] = ()
     mode: Mode = Mode.DIFFUSION
     tenant: str = ""
+    session: str = ""
     draft: Draft | None = None
     snapshots: bool = False
     trace: bool = False

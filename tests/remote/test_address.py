@@ -102,7 +102,7 @@ async def test_connection_goes_to_the_address_that_was_checked(monkeypatch: pyte
         return real("127.0.0.1" if host == "model.invalid" else host, port, *args, **kwargs)
 
     async with remote(streaming(*answer("2"))) as far:
-        upstream = far.backend._models["far"].pool[0]
+        upstream = far.backend._models["far"].pool.upstreams["up1"]
         object.__setattr__(upstream.settings, "url", far.upstreams[0].url.replace("127.0.0.1", "model.invalid"))
         monkeypatch.setattr(socket, "getaddrinfo", resolve)
 

@@ -67,7 +67,7 @@ class FakeBackend:
         self._error = error
         self._generation = generation
         self._problems = problems
-        self._state = state
+        self.state = state
         self._queues = queues
         self._step_s = step_s
         self._gate = gate
@@ -127,7 +127,7 @@ class FakeBackend:
         running, steps = self._running[model], self._steps[model]
         return ModelLoad(
             model=model,
-            state=self._state,
+            state=self.state,
             running=running,
             waiting=0,
             max_running=PAGES,
