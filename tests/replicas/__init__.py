@@ -1,1 +1,1 @@
-"""Tests of `unmask.replicas`."""
+"""Choosing among replicas, and serving on them."""

@@ -14,6 +14,7 @@ from unmask.metrics.http import HttpInstruments
 from unmask.metrics.identity import register_identity
 from unmask.metrics.load import LoadCollector
 from unmask.metrics.refusals import RefusalInstruments
+from unmask.metrics.replicas import ReplicaCollector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +39,7 @@ def make_meters(backend: Backend, running: Running, registry: CollectorRegistry)
     )
     generations = GenerationInstruments(registry, [model.name for model in models])
     LoadCollector(registry, backend.load)
+    ReplicaCollector(registry, backend.load)
     register_identity(registry, models)
     ProcessCollector(registry=registry)
     control = ControlInstruments(registry, [model.name for model in models], BudgetSource, LATER)

@@ -8,7 +8,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import PlainTextResponse, Response
 
 from unmask.api.authentication import require_role
-from unmask.api.documented import Health
+from unmask.api.documented import Health, Replica
 from unmask.api.documented_metrics import METRICS
 from unmask.api.responses import json_response
 from unmask.api.running import Running
@@ -79,8 +79,29 @@ class Probes:
         )
         return (*self.control.notes(self.backend.models()), *behind)
 
+    @property
+    def _replicas(self) -> list[Replica]:
+        return [
+            Replica(
+                model=load.model,
+                name=one.name,
+                running=one.running,
+                waiting=one.waiting,
+                prefix_hit_rate=one.hit_rate,
+                problem=one.problem,
+            )
+            for load in self.backend.load()
+            for one in load.replicas
+        ]
+
     def _answer(self, *, holds: bool) -> Response:
-        body = {"live": self._is_live, "ready": self._is_ready, "reasons": self._reasons, "notes": self._notes}
+        body = {
+            "live": self._is_live,
+            "ready": self._is_ready,
+            "reasons": self._reasons,
+            "notes": self._notes,
+            "replicas": [one.model_dump() for one in self._replicas],
+        }
         return json_response(body, status=200 if holds else 503)
 
 

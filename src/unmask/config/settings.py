@@ -103,6 +103,15 @@ class Settings:
             empty="models run here",
         ),
     ] = None
+    replicas: Annotated[
+        int,
+        Setting(
+            Group.ENGINE,
+            Range(1, 64),
+            "Engines of each model that run here, each with rows and pages of its own; requests go where their prompt "
+            "is cached, unless that engine is too busy.",
+        ),
+    ] = 1
     max_rows: Annotated[
         int,
         Setting(

@@ -51,12 +51,42 @@ def build_local_backend(
         UnknownModelError: a name is not in the package.
         WeightsError: a file is missing or damaged, or the package holds no model at all.
     """
+    (backend,) = build_local_backends(
+        1, names, settings or SchedSettings(), threads=threads, queue_limit=queue_limit, precision=precision
+    )
+    return backend
+
+
+def build_local_backends(
+    count: int,
+    names: tuple[str, ...],
+    settings: SchedSettings,
+    *,
+    threads: int | None,
+    queue_limit: int,
+    precision: Precision,
+) -> tuple[LocalBackend, ...]:
+    """Serve packaged models ``count`` times: engines, queues and pages of their own, over the same loaded weights.
+
+    Raises:
+        ConfigError: there is no memory for so many pages.
+        UnknownModelError: a name is not in the package.
+        WeightsError: a file is missing or damaged, or the package holds no model at all.
+    """
     if threads is not None:
         torch.set_num_threads(threads)
     chosen = names or packaged_models()
     if not chosen:
         raise WeightsError("the package holds no model; install it again, or train one with `unmask train`")
-    sizes = settings or SchedSettings()
+    loaded = [load_weights(packaged_weights(name)) for name in chosen]
     # All that may run or wait can arrive for one model, and before a tick has made the first of them run.
-    most = sizes.max_rows * len(chosen) + queue_limit
-    return LocalBackend(tuple(build_model(name, sizes, queue_limit=most, precision=precision) for name in chosen))
+    most = count * settings.max_rows * len(chosen) + queue_limit
+    clock, tokenizer = SystemClock(), packaged_tokenizer()
+    return tuple(
+        LocalBackend(
+            tuple(
+                serve_model(one, tokenizer, settings, clock, queue_limit=most, precision=precision) for one in loaded
+            )
+        )
+        for _ in range(count)
+    )

@@ -20,6 +20,7 @@ from unmask.backend import (
     last_generation,
 )
 from unmask.errors import DrainingError
+from unmask.routing import ReplicaLoad
 from unmask.service import QueueLoad
 from unmask.testing.builders import make_generation, make_model, make_usage
 from unmask.types import ExitAction, ExitReason, Outcome
@@ -42,6 +43,7 @@ class FakeBackend:
         problems: what it says keeps it from serving.
         state: what it says of its engines.
         queues: what it says of each model's queues.
+        replicas: what it says of each model's replicas.
         step_s: seconds of real time that a step takes.
         gate: what every request waits for before its last step.
         exit: where it says that the exit rule of a request was met, of requests that have one; a text of its own
@@ -58,6 +60,7 @@ class FakeBackend:
         problems: tuple[str, ...] = (),
         state: EngineState = EngineState.RUNNING,
         queues: tuple[QueueLoad, ...] = (IDLE_QUEUE,),
+        replicas: tuple[ReplicaLoad, ...] = (),
         step_s: float = 0.0,
         gate: asyncio.Event | None = None,
         exit: ExitRecord | Callable[[Request], ExitRecord | None] | None = None,  # noqa: A002 - as in `Generation`
@@ -69,6 +72,7 @@ class FakeBackend:
         self._problems = problems
         self.state = state
         self._queues = queues
+        self._replicas = replicas
         self._step_s = step_s
         self._gate = gate
         self._exit = exit
@@ -138,6 +142,7 @@ class FakeBackend:
             ticks=steps,
             busy_s=steps * self._step_s,
             queues=self._queues,
+            replicas=self._replicas,
         )
 
     async def _events(self, request: Request, taken: "Taken") -> AsyncGenerator[Event, None]:
