@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from unmask.routing import ReplicaLoad
-from unmask.service import ClassTerms, QueueLoad, SmallerBudget
+from unmask.service import ClassTerms, Holds, QueueLoad, SmallerBudget
 from unmask.types import (
     Bucket,
     Draft,
@@ -106,6 +106,7 @@ class ModelLoad:
         useful_tokens: of the tokens forwarded those that completed requests were made of: prompts, commits, and of
             every step the positions that became output.
         growth: what these held, by length.
+        holds: how often an idle engine waited for a batch to fill.
         replicas: the engines or servers that requests are spread over; empty where there is one engine.
     """
 
@@ -124,6 +125,7 @@ class ModelLoad:
     work: EngineWork = EngineWork()
     useful_tokens: int = 0
     growth: Growth = NO_GROWTH
+    holds: Holds = Holds()
     replicas: tuple[ReplicaLoad, ...] = ()
 
     @property

@@ -20,6 +20,7 @@ from unmask.work import EngineWork
 
 logger = logging.getLogger(__name__)
 
+LONGEST_NAP_S = 1.0
 MANY_LINES = 64
 QUEUES_EVERY_S = 0.1
 """Where more than so many tenants wait, queues are looked through once in so many seconds and not every tick."""
@@ -98,6 +99,12 @@ class Core:
         load = self.load
         return self._clock.now() - load.at if load.has_work else 0.0
 
+    @property
+    def nap_s(self) -> float:
+        """Seconds for which nothing need be done unless somebody arrives: an idle engine waits for a batch to fill."""
+        until = self.batcher.held_until
+        return 0.0 if until is None else min(max(until - self._clock.now(), 0.0), LONGEST_NAP_S)
+
     def tick(self) -> None:
         """Schedule, run, update; tell the listeners."""
         began = self._clock.now()
@@ -150,6 +157,7 @@ class Core:
             work=self._work,
             useful_tokens=self.batcher.made.useful_tokens,
             growth=self.batcher.made.growth,
+            holds=self.batcher.hold.holds,
         )
 
     def _queues(self, now: float) -> tuple[QueueLoad, ...]:

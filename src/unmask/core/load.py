@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from unmask.service import QueueLoad
+from unmask.service import Holds, QueueLoad
 from unmask.work import NO_GROWTH, EngineWork, Growth
 
 
@@ -25,6 +25,7 @@ class CoreLoad:
         work: its forwards.
         useful_tokens: of the tokens forwarded those that completed generations were made of.
         growth: what these held, by length.
+        holds: how often batches were waited for.
     """
 
     at: float
@@ -38,6 +39,7 @@ class CoreLoad:
     work: EngineWork = EngineWork()
     useful_tokens: int = 0
     growth: Growth = NO_GROWTH
+    holds: Holds = Holds()
 
     @property
     def has_work(self) -> bool:

@@ -124,6 +124,7 @@ class LocalBackend:
             work=load.work,
             useful_tokens=load.useful_tokens,
             growth=load.growth,
+            holds=load.holds,
         )
 
     def _model(self, name: str) -> ServedModel:

@@ -34,6 +34,7 @@ def merged(loads: Sequence[ModelLoad], replicas: tuple[ReplicaLoad, ...]) -> Mod
         work=reduce(add, (load.work for load in loads)),
         useful_tokens=sum(load.useful_tokens for load in loads),
         growth=tuple(reduce(add, bands) for bands in zip(*(load.growth for load in loads), strict=True)),
+        holds=reduce(add, (load.holds for load in loads)),
         replicas=replicas,
     )
 

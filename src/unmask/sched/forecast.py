@@ -69,6 +69,17 @@ class Forecast:
         self._allowed = DECAY * self._allowed + most
         self._taken = DECAY * self._taken + most - owed
 
+    @property
+    def taken(self) -> float:
+        """Share of their most tokens that requests take; all of it before any was seen."""
+        return self._taken / self._allowed if self._allowed else 1.0
+
+    def run_s(self, rows: int, steps: int) -> float | None:
+        """Return what so many ticks of so many rows take; nothing where too little was seen."""
+        if self._ticks < LEAST_TICKS or self._ended < LEAST_ENDED:
+            return None
+        return steps * self._line.at(rows * self._row_tokens / self._rows)
+
     def seconds(self, submission: Submission, accounts: Accounts) -> float | None:
         """Return how long a request would take from now on to be answered; nothing where too little was seen.
 
@@ -82,6 +93,5 @@ class Forecast:
             full = min(full, self._settings.tick_tokens)
         tick_s = self._line.at(full)
         pace = full / tick_s * accounts.share_of(submission.terms) if tick_s else float("inf")
-        taken = self._taken / self._allowed
         steps = submission.budget.max_total_steps or 0
-        return taken * (accounts.ahead_of(submission) / pace + steps * tick_s)
+        return self.taken * (accounts.ahead_of(submission) / pace + steps * tick_s)
