@@ -2,7 +2,7 @@
 
 Only an idle engine is ever held: while something runs, whoever arrives waits anyway, and batches fill by themselves.
 What holding gains and costs is added up in seconds over everybody concerned, from what was measured: what ticks take by
-their rows (`Forecast`), and how far apart requests have come of late. See docs/design/008-holding.md.
+their rows (`Forecast`), and how far apart requests have come of late. See docs/design/005-queues.md.
 """
 
 from collections import deque
