@@ -36,7 +36,10 @@ async def probe(client: httpx.AsyncClient) -> tuple[list[int], dict[str, object]
 async def test_server_that_serves_is_live_and_ready() -> None:
     """All three say so."""
     async with client_of(make_app()) as client:
-        assert await probe(client) == ([200, 200, 200], {"live": True, "ready": True, "reasons": [], "notes": NOTES, "replicas": []})
+        assert await probe(client) == (
+            [200, 200, 200],
+            {"live": True, "ready": True, "reasons": [], "notes": NOTES, "replicas": []},
+        )
 
 
 async def test_draining_server_is_live_and_not_ready() -> None:
@@ -46,7 +49,10 @@ async def test_draining_server_is_live_and_not_ready() -> None:
         running.begin_drain()
         found = await probe(client)
 
-    assert found == ([503, 503, 200], {"live": True, "ready": False, "reasons": ["draining"], "notes": NOTES, "replicas": []})
+    assert found == (
+        [503, 503, 200],
+        {"live": True, "ready": False, "reasons": ["draining"], "notes": NOTES, "replicas": []},
+    )
 
 
 async def test_server_whose_ledger_cannot_be_written_is_live_and_not_ready() -> None:
@@ -59,7 +65,10 @@ async def test_server_whose_ledger_cannot_be_written_is_live_and_not_ready() -> 
         after = await probe(client)
 
     reasons = ["the ledger cannot be written"]
-    assert found == ([503, 503, 200], {"live": True, "ready": False, "reasons": reasons, "notes": NOTES, "replicas": []})
+    assert found == (
+        [503, 503, 200],
+        {"live": True, "ready": False, "reasons": reasons, "notes": NOTES, "replicas": []},
+    )
     assert after[0] == [200, 200, 200]
 
 
@@ -75,7 +84,10 @@ async def test_full_server_is_live_and_ready_again_later() -> None:
         await call
         after = await probe(client)
 
-    assert full == ([503, 503, 200], {"live": True, "ready": False, "reasons": ["queue full"], "notes": NOTES, "replicas": []})
+    assert full == (
+        [503, 503, 200],
+        {"live": True, "ready": False, "reasons": ["queue full"], "notes": NOTES, "replicas": []},
+    )
     assert after[0] == [200, 200, 200]
 
 
@@ -85,7 +97,10 @@ async def test_engine_that_does_not_mend_itself_is_not_live(state: EngineState) 
     async with client_of(make_app(FakeBackend(state=state, problems=STOPPED))) as client:
         found = await probe(client)
 
-    assert found == ([503, 503, 503], {"live": False, "ready": False, "reasons": list(STOPPED), "notes": NOTES, "replicas": []})
+    assert found == (
+        [503, 503, 503],
+        {"live": False, "ready": False, "reasons": list(STOPPED), "notes": NOTES, "replicas": []},
+    )
 
 
 async def test_trouble_that_is_not_the_engines_leaves_the_server_live() -> None:

@@ -46,7 +46,9 @@ def test_each_number_has_its_series() -> None:
     """A load is written whole, with its ratio."""
     work = EngineWork(forwards=190, rows=570, tokens=9_000, seconds=9.5)
 
-    assert without_bands(series_of(make_load(work=work, useful_tokens=7_000, holds=Holds(count=4, seconds=0.5, joined=6)))) == {
+    assert without_bands(
+        series_of(make_load(work=work, useful_tokens=7_000, holds=Holds(count=4, seconds=0.5, joined=6)))
+    ) == {
         "unmask_engine_up{model=tiny}": 1,
         "unmask_requests_running{model=tiny}": 3,
         "unmask_requests_running_limit{model=tiny}": 16,

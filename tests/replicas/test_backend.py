@@ -1,7 +1,7 @@
 """Behaviour of `unmask.replicas.backend`."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 
 import pytest
@@ -27,13 +27,13 @@ CRASHED = make_generation(
 
 
 class Dying(FakeBackend):
-    """A replica whose engine stops with its first request; ``tells`` says whether some of an answer was told by then."""
+    """A replica whose engine stops with its first request; where it ``tells``, some of an answer was told by then."""
 
     def __init__(self, *, tells: bool = False) -> None:
         super().__init__()
         self._tells = tells
 
-    async def stream(self, request: Request):  # type: ignore[no-untyped-def,override] # noqa: ANN201 - as it is there
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         """Stop, and say so as an engine does."""
         self.requests.append(request)
         if self._tells:

@@ -9,7 +9,9 @@ from unmask.routing import RouteReason
 TOKENS = 1_000
 NUMBERS = st.integers(0, 3_000)
 CANDIDATES = st.lists(st.tuples(NUMBERS, st.integers(0, TOKENS)), min_size=1, max_size=5).map(
-    lambda pairs: [Candidate(name=f"r{place}", queued=queued, cached=cached) for place, (queued, cached) in enumerate(pairs)]
+    lambda pairs: [
+        Candidate(name=f"r{place}", queued=queued, cached=cached) for place, (queued, cached) in enumerate(pairs)
+    ]
 )
 
 

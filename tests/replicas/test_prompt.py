@@ -20,7 +20,9 @@ def encode(messages: Sequence[Message]) -> list[int]:
 def common(one: Prompt, other: Prompt) -> int:
     """Return how many pages two prompts begin with alike."""
     pairs = zip(one.pages, other.pages, strict=False)
-    return next((count for count, (left, right) in enumerate(pairs) if left != right), min(len(one.pages), len(other.pages)))
+    return next(
+        (count for count, (left, right) in enumerate(pairs) if left != right), min(len(one.pages), len(other.pages))
+    )
 
 
 @given(st.text("가나ab", max_size=60), st.text("가나ab", max_size=60))
@@ -28,7 +30,9 @@ def test_prompts_have_as_many_names_in_common_as_pages(one: str, other: str) -> 
     """By an engine's pages: full ones only, each together with all before it."""
     read = token_reader(encode, 4)
     first, second = read(make_request(one)), read(make_request(other))
-    alike = next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    alike = next(
+        (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
 
     assert common(first, second) == alike // 4
     assert (len(first.pages), first.tokens) == (len(one) // 4, len(one))

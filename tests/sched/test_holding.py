@@ -206,7 +206,9 @@ def test_holds_are_counted() -> None:
 
 
 @given(st.integers(1, 16), SECONDS, GAPS, MISSING, SECONDS)
-def test_a_hold_is_bounded_and_pays(waiting: int, elapsed: float, gaps: list[float], missing: Missing, most: float) -> None:
+def test_a_hold_is_bounded_and_pays(
+    waiting: int, elapsed: float, gaps: list[float], missing: Missing, most: float
+) -> None:
     """Never longer than allowed; and had the next one come as any of those seen, all would gain together."""
     held = best_hold(waiting, elapsed, gaps, missing, most)
     left = [gap - elapsed for gap in gaps if gap > elapsed]

@@ -108,7 +108,8 @@ def mean_ratios(trial: HoldTrial, arm: HoldArm, seeds: Items[int]) -> tuple[list
 
 def _arrivals(trial: HoldTrial, rng: Random) -> list[float]:
     size = BURST if trial.is_bursty else 1
-    now, found = 0.0, []
+    now = 0.0
+    found: list[float] = []
     while len(found) < trial.requests:
         now += rng.expovariate(trial.rate / size)
         found += [now + APART_S * place for place in range(size)]

@@ -219,7 +219,8 @@ def prefix_hit_rate_vs_random(trial: RoutingTrial, seeds: Items[int], seed: int 
         seed: of the resampling.
     """
     gains = [
-        run_routing_trial(trial, RoutingArm.RULE, one).hit_rate - run_routing_trial(trial, RoutingArm.RANDOM, one).hit_rate
+        run_routing_trial(trial, RoutingArm.RULE, one).hit_rate
+        - run_routing_trial(trial, RoutingArm.RANDOM, one).hit_rate
         for one in seeds
     ]
     found = bootstrap_mean(gains, seed)

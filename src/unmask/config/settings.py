@@ -197,7 +197,8 @@ class Settings:
         Setting(
             Group.REQUESTS,
             Range(0, 3_600),
-            "Seconds for which a request may be passed over while its bucket does not fill an aligned batch.",
+            "Seconds for which a request may be passed over while its bucket does not fill an aligned batch, or be "
+            "held on an idle engine for others to join it.",
         ),
     ] = 0.1
     max_body_bytes: Annotated[

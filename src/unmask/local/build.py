@@ -84,9 +84,7 @@ def build_local_backends(
     clock, tokenizer = SystemClock(), packaged_tokenizer()
     return tuple(
         LocalBackend(
-            tuple(
-                serve_model(one, tokenizer, settings, clock, queue_limit=most, precision=precision) for one in loaded
-            )
+            tuple(serve_model(one, tokenizer, settings, clock, queue_limit=most, precision=precision) for one in loaded)
         )
         for _ in range(count)
     )

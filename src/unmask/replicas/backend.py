@@ -168,6 +168,4 @@ class ReplicaBackend:
 
 def _takers(loads: Mapping[str, ModelLoad]) -> dict[str, int]:
     """Return the replicas that make progress, with the requests that they have."""
-    return {
-        name: load.running + load.waiting for name, load in loads.items() if load.state is EngineState.RUNNING
-    }
+    return {name: load.running + load.waiting for name, load in loads.items() if load.state is EngineState.RUNNING}
