@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.sched.test_batcher import SETTINGS
 from unmask.sched.batcher import Batcher, Changes
 from unmask.sched.forecast import LEAST_ENDED, LEAST_TICKS, Forecast
-from unmask.sched.holding import LEAST_GAPS, Hold, Missing, best_hold
+from unmask.sched.holding import LEAST_GAPS, LEAST_HOLD_S, Hold, Missing, best_hold
 from unmask.sched.queue import WaitingQueue
 from unmask.sched.settings import SchedSettings
 from unmask.service import Batching, ClassTerms
@@ -211,10 +211,10 @@ def test_a_hold_is_bounded_and_pays(
 ) -> None:
     """Never longer than allowed; and had the next one come as any of those seen, all would gain together."""
     held = best_hold(waiting, elapsed, gaps, missing, most)
-    left = [gap - elapsed for gap in gaps if gap > elapsed]
+    left = [gap - elapsed for gap in gaps if gap - elapsed >= LEAST_HOLD_S]
     gains = [missing.saved(waiting, gap) if gap <= held else -waiting * held for gap in left]
 
-    assert 0.0 <= held <= most
+    assert held == 0.0 or LEAST_HOLD_S <= held <= most
     assert held == 0.0 or sum(gains) > 0.0
 
 
@@ -240,7 +240,7 @@ def test_a_held_request_runs_when_its_time_is_over(batching: Batching) -> None:
     batcher = Batcher(settings, mask=0, end=1, token_bytes=letter, clock=clock)
     batcher.forecast = learned(settings)
     batcher.hold = Hold(settings, batcher.forecast)
-    for gap in (0.2, 60.0) * LEAST_GAPS:
+    for gap in (0.2, 0.2, 0.2, 60.0) * LEAST_GAPS:
         clock.advance(gap)
         batcher.hold.arrived(None, clock.now())
     sequence = make_sequence(make_submission(), arrived=clock.now())

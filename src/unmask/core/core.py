@@ -43,7 +43,7 @@ class Listener(Protocol):
 
 
 class Core:
-    """Runs submissions; every method belongs to one thread, save `stalled_s`, which like ``load`` is for all."""
+    """Runs submissions; all belongs to one thread, save `stalled_s` and `arriving`, which like ``load`` are for all."""
 
     def __init__(self, engine: PlanRunner, batcher: Batcher, clock: Clock) -> None:
         self.engine = engine
@@ -92,6 +92,10 @@ class Core:
     def is_idle(self) -> bool:
         """Whether there is nothing to do."""
         return self.batcher.is_idle
+
+    def arriving(self, submission: Submission) -> Submission:
+        """Return a submission that arrives now: the rest of the tick that runs is a part of its wait."""
+        return submission if submission.arrived is not None else replace(submission, arrived=self._clock.now())
 
     @property
     def stalled_s(self) -> float:

@@ -76,7 +76,7 @@ class Batcher:
         """Let a sequence wait for its turn."""
         self.accounts.arrive(sequence)
         self.waiting.push(sequence)
-        self.hold.arrived(sequence.submission.bucket, self._clock.now())
+        self.hold.arrived(sequence.submission.bucket, sequence.arrived)
 
     def abort(self, sequence: Sequence) -> None:
         """Ask for the end of a sequence; the next tick lets go of it."""

@@ -8,6 +8,7 @@ their rows (`Forecast`), and how far apart requests have come of late. See docs/
 from collections import deque
 from collections.abc import Sequence as Items
 from dataclasses import dataclass
+from math import sqrt
 
 from unmask.sched.forecast import Forecast
 from unmask.sched.queue import WaitingQueue
@@ -18,6 +19,10 @@ from unmask.types import Bucket
 LEAST_GAPS = 16
 MOST_GAPS = 64
 """Gaps between arrivals before which nothing is held, and those that are remembered."""
+SURE = 3.0
+"""Standard errors by which a hold has to gain: of the many that are compared some look good by chance."""
+LEAST_HOLD_S = 0.000_1
+"""What comes sooner is there by the time that a thread has gone to sleep and woken up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +45,7 @@ class Missing:
 
 
 def best_hold(waiting: int, elapsed: float, gaps: Items[float], missing: Missing, most: float) -> float:
-    """Return for how many seconds those who wait gain by waiting on; 0 where it costs more than it brings.
+    """Return for how many seconds those who wait surely gain by waiting on; 0 where it may cost more than it brings.
 
     Args:
         waiting: requests that wait.
@@ -50,15 +55,19 @@ def best_hold(waiting: int, elapsed: float, gaps: Items[float], missing: Missing
         missing: what it means to begin without it.
         most: seconds for which they may be held at most.
     """
-    left = sorted(gap - elapsed for gap in gaps if gap > elapsed)
-    best, best_s, came = 0.0, 0.0, 0.0
+    left = sorted(gap - elapsed for gap in gaps if gap - elapsed >= LEAST_HOLD_S)
+    best, best_s, came, squares = 0.0, 0.0, 0.0, 0.0
     for place, after in enumerate(left, start=1):
         if after > most:
             break
-        came += missing.saved(waiting, after)
-        value = came - (len(left) - place) * waiting * after
-        if value > best:
-            best, best_s = value, after
+        saved, lost = missing.saved(waiting, after), waiting * after
+        came += saved
+        squares += saved * saved
+        late = len(left) - place
+        value = came - late * lost
+        chance = SURE * sqrt(max(0.0, squares + late * lost * lost - value * value / len(left)))
+        if value - chance > best:
+            best, best_s = value - chance, after
     return best_s
 
 
@@ -74,12 +83,13 @@ class Hold:
         self._there = 0
         self.holds = Holds()
 
-    def arrived(self, bucket: Bucket | None, now: float) -> None:
-        """Take note of an arrival."""
+    def arrived(self, bucket: Bucket | None, at: float) -> None:
+        """Take note of an arrival; a further attempt, which keeps an earlier one, is none."""
         key = self._key(bucket)
-        if key in self._last:
-            self._gaps.setdefault(key, deque(maxlen=MOST_GAPS)).append(now - self._last[key])
-        self._last[key] = now
+        last = self._last.setdefault(key, at)
+        if at > last:
+            self._gaps.setdefault(key, deque(maxlen=MOST_GAPS)).append(at - last)
+            self._last[key] = at
 
     def until(self, queue: WaitingQueue, now: float, *, is_idle: bool) -> float | None:
         """Return when those who wait begin, where that is later than now; asked again when somebody arrives."""
