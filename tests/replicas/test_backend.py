@@ -1,19 +1,28 @@
 """Behaviour of `unmask.replicas.backend`."""
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
+from dataclasses import replace
 
 import pytest
 
+from tests.api.client import CHAT, chat_body, client_of, make_app
+from tests.local.test_backend import REQUEST, served
 from tests.replicas.prompts import make_request
 from unmask.backend import CommitEvent, DoneEvent, EngineState, Event, Request
+from unmask.control.parts import ControlParts
 from unmask.errors import DrainingError, InvalidRequestError, NoCapacityError, QueueFullError, UnknownModelError
+from unmask.local.backend import LocalBackend
 from unmask.replicas.backend import ReplicaBackend
 from unmask.replicas.prompt import read_text
 from unmask.routing import RouteReason
 from unmask.testing.builders import make_generation, make_usage
 from unmask.testing.fake_backend import FakeBackend
+from unmask.testing.fake_engine import FakeEngine
+from unmask.testing.ledgers import MemoryLedger
+from unmask.testing.tenants import FakeAuthenticator, make_principal
 from unmask.testing.waiting import until
 from unmask.types import ExitReason, Outcome
 
@@ -219,3 +228,35 @@ async def test_draining_ends_all() -> None:
     assert all(one.drained for one in replicas)
     with pytest.raises(DrainingError):
         await backend.generate(make_request("x"))
+
+
+async def test_an_engine_that_dies_is_replaced(caplog: pytest.LogCaptureFixture) -> None:
+    """Engines of our own: what was lost with one is run by the other, and booked once."""
+    caplog.set_level(logging.CRITICAL)
+    engines = FakeEngine(error=SystemExit("broken")), FakeEngine(error=SystemExit("broken"))
+    backend = ReplicaBackend(
+        {str(number): LocalBackend((served(engine),)) for number, engine in enumerate(engines, start=1)}, read_text
+    )
+    engines[1].error = None
+    found = [await backend.generate(replace(REQUEST, session=f"s{number}")) for number in range(8)]
+    states = [one.problem for one in backend.load()[0].replicas]
+    await backend.drain()
+
+    assert {one.outcome for one in found} == {Outcome.COMPLETED}
+    assert len(engines[0].plans) == 1
+    assert states == ["its engine is stopped", None]
+
+
+async def test_a_lost_request_is_booked_once() -> None:
+    """Over HTTP with a ledger: one row, of the steps of the replica that answered."""
+    ledger = MemoryLedger()
+    keys = FakeAuthenticator({"key": make_principal()})
+    app = make_app(over(Dying(), FakeBackend(), FakeBackend()), parts=ControlParts(ledger=ledger), keys=keys)
+    async with client_of(app) as client:
+        for number in range(8):
+            body = chat_body(prompt_cache_key=f"s{number}")
+            response = await client.post(CHAT, json=body, headers={"authorization": "Bearer key"})
+            assert response.status_code == 200
+
+    assert len(ledger.reservations) == len(ledger.settlements) == 8
+    assert {settlement.steps for settlement in ledger.settlements.values()} == {4}

@@ -22,7 +22,7 @@ from unmask.types import Bucket
 ALIGNED = replace(SETTINGS, batching=Batching.ALIGNED, max_rows=4, fill_wait_s=10.0)
 SECONDS = st.floats(0.0, 20.0)
 GAPS = st.lists(st.floats(0.0, 20.0), max_size=64)
-MISSING = st.builds(Missing, waits=SECONDS, apart=st.floats(-5.0, 5.0), slower=st.floats(0.0, 5.0))
+MISSING = st.builds(Missing, waits=SECONDS, apart=st.floats(-5.0, 0.0), slower=st.floats(0.0, 5.0))
 TICK_S = 1.0
 """Of one row; each further one adds `ROW_S`. A row of these tests has 8 tokens, and a request 4 steps."""
 ROW_S = 0.1

@@ -74,11 +74,11 @@ class Forecast:
         """Share of their most tokens that requests take; all of it before any was seen."""
         return self._taken / self._allowed if self._allowed else 1.0
 
-    def run_s(self, rows: int, steps: int) -> float | None:
+    def run_s(self, rows: int, ticks: float) -> float | None:
         """Return what so many ticks of so many rows take; nothing where too little was seen."""
         if self._ticks < LEAST_TICKS or self._ended < LEAST_ENDED:
             return None
-        return steps * self._line.at(rows * self._row_tokens / self._rows)
+        return ticks * self._line.at(rows * self._row_tokens / self._rows)
 
     def seconds(self, submission: Submission, accounts: Accounts) -> float | None:
         """Return how long a request would take from now on to be answered; nothing where too little was seen.

@@ -31,13 +31,13 @@ class Missing:
 
     Attributes:
         waits: how long one that comes right after the beginning waits for its own.
-        apart: what its own batch then takes less than the one that it would have joined; 0 where it joins later.
-        slower: by how much it makes the others' batch longer by joining it.
+        apart: what it then takes by itself, less what it would have taken with them; never more than 0.
+        slower: what it takes of the others' time by joining them.
     """
 
     waits: float
-    apart: float = 0.0
-    slower: float = 0.0
+    apart: float
+    slower: float
 
     def saved(self, waiting: int, after: float) -> float:
         """Return the seconds that all save together if the next arrival, ``after`` so many, is waited for."""
@@ -127,15 +127,15 @@ class Hold:
         return best_hold(rows, now - self._last[key], gaps, missing, most)
 
     def _missing(self, rows: int, steps: int) -> Missing | None:
-        """Return what one misses who comes right after these have begun; nothing where too little was seen."""
-        if self._settings.batching is Batching.STEP:
-            tick = self._forecast.run_s(rows, 1)
-            return None if tick is None else Missing(waits=tick)
-        alone, now, together = (self._forecast.run_s(count, steps) for count in (1, rows, rows + 1))
+        """Return what one misses who comes right after these have begun; nothing where too little was seen.
+
+        That is a batch, of as many of its steps as are taken of late; where requests join at every step, one tick.
+        """
+        ticks = 1.0 if self._settings.batching is Batching.STEP else steps * self._forecast.taken
+        alone, now, together = (self._forecast.run_s(count, ticks) for count in (1, rows, rows + 1))
         if alone is None or now is None or together is None:
             return None
-        taken = self._forecast.taken
-        return Missing(waits=taken * now, apart=taken * (alone - together), slower=taken * (together - now))
+        return Missing(waits=now, apart=alone - together, slower=together - now)
 
     def _key(self, bucket: Bucket | None) -> Bucket | None:
         """Return whose arrivals count together: those who may share a batch."""
