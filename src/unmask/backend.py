@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from unmask.service import ClassTerms, ClassWork, QueueLoad, SmallerBudget
+from unmask.routing import ReplicaLoad
+from unmask.service import ClassTerms, ClassWork, Holds, QueueLoad, SmallerBudget
 from unmask.types import (
     DRAFTING_LENGTH,
     Bucket,
@@ -123,6 +124,8 @@ class ModelLoad:
         page_bytes: memory that a page takes; 0 of a server that does not tell.
         page_alert: watermark of the pages that was reached and not left again.
         page_alerts: how often a watermark was reached.
+        holds: how often an idle engine waited for a batch to fill.
+        replicas: the engines or servers that requests are spread over; empty where there is one engine.
     """
 
     model: str
@@ -146,6 +149,8 @@ class ModelLoad:
     page_bytes: int = 0
     page_alert: PageAlert = PageAlert.NONE
     page_alerts: int = 0
+    holds: Holds = Holds()
+    replicas: tuple[ReplicaLoad, ...] = ()
 
     @property
     def kv_usage(self) -> float:
@@ -167,6 +172,7 @@ class Request:
 
     Attributes:
         tenant: whose prefix cache the prompt may use; pages are never shared across tenants.
+        session: what its client calls the conversation that it belongs to; its turns go to one replica if they can.
         draft: start of the first canvas instead of masks.
         snapshots: whether `Backend.stream` yields a `StepEvent` after every step.
         trace: whether the result carries a `StepTrace` for every step.
@@ -195,6 +201,7 @@ class Request:
     stop: tuple[str, ...] = ()
     mode: Mode = Mode.DIFFUSION
     tenant: str = ""
+    session: str = ""
     draft: Draft | None = None
     snapshots: bool = False
     trace: bool = False

@@ -90,6 +90,23 @@ class SmallerBudget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Holds:
+    """How often an idle engine waited for a batch to fill, for how long together, and how many came meanwhile."""
+
+    count: int = 0
+    seconds: float = 0.0
+    joined: int = 0
+
+    def __add__(self, other: "Holds") -> "Holds":
+        """Return the sums of two engines."""
+        return Holds(
+            count=self.count + other.count,
+            seconds=self.seconds + other.seconds,
+            joined=self.joined + other.joined,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QueueLoad:
     """The requests of one class and bucket that wait.
 

@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from operator import add
 
 FORWARD_BOUNDS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 """Upper bounds of forward times, in seconds; slower ones are counted behind the last."""
@@ -46,6 +47,16 @@ class EngineWork:
             times=_one_more(self.times, bisect_left(FORWARD_BOUNDS_S, seconds)),
         )
 
+    def __add__(self, other: "EngineWork") -> "EngineWork":
+        """Return the sums of two engines."""
+        return EngineWork(
+            forwards=self.forwards + other.forwards,
+            rows=self.rows + other.rows,
+            tokens=self.tokens + other.tokens,
+            seconds=self.seconds + other.seconds,
+            times=tuple(map(add, self.times, other.times)),
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrowthBand:
@@ -62,6 +73,15 @@ class GrowthBand:
     tokens: int = 0
     kv_tokens: int = 0
     pages: int = 0
+
+    def __add__(self, other: "GrowthBand") -> "GrowthBand":
+        """Return the sums of two engines."""
+        return GrowthBand(
+            generations=self.generations + other.generations,
+            tokens=self.tokens + other.tokens,
+            kv_tokens=self.kv_tokens + other.kv_tokens,
+            pages=self.pages + other.pages,
+        )
 
 
 Growth = tuple[GrowthBand, ...]

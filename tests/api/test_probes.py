@@ -14,6 +14,7 @@ from unmask.backend import EngineState
 from unmask.control.parts import ControlParts
 from unmask.control.sources import no_policy
 from unmask.metrics.exposition import OPENMETRICS, TEXT
+from unmask.routing import ReplicaLoad
 from unmask.service import ClassWork
 from unmask.testing.builders import make_model
 from unmask.testing.fake_backend import IDLE_QUEUE, FakeBackend
@@ -24,7 +25,7 @@ from unmask.work import PageAlert
 
 PROBES = ("/health", "/health/ready", "/health/live")
 NOTES = [no_policy(name) for name in ("tiny", "nano")]
-AT_EASE = {"degraded": [], "notes": NOTES}
+AT_EASE = {"degraded": [], "notes": NOTES, "replicas": []}
 STOPPED = ("engine of tiny has stopped",)
 
 
@@ -40,6 +41,27 @@ async def test_server_that_serves_is_live_and_ready() -> None:
     """All three say so."""
     async with client_of(make_app()) as client:
         assert await probe(client) == ([200, 200, 200], {"live": True, "ready": True, "reasons": [], **AT_EASE})
+
+
+async def test_each_replica_is_told_of() -> None:
+    """A lost one keeps nobody out while another is well."""
+    well = ReplicaLoad(name="1", problem=None, running=2, waiting=1, prompt_tokens=8, cached_tokens=2)
+    lost = ReplicaLoad(name="2", problem="its engine is stopped", running=0, waiting=0)
+    async with client_of(make_app(FakeBackend(models=(make_model(),), replicas=(well, lost)))) as client:
+        statuses, body = await probe(client)
+
+    assert statuses == [200, 200, 200]
+    assert body["replicas"] == [
+        {"model": "tiny", "name": "1", "running": 2, "waiting": 1, "prefix_hit_rate": 0.25, "problem": None},
+        {
+            "model": "tiny",
+            "name": "2",
+            "running": 0,
+            "waiting": 0,
+            "prefix_hit_rate": None,
+            "problem": "its engine is stopped",
+        },
+    ]
 
 
 async def test_draining_server_is_live_and_not_ready() -> None:

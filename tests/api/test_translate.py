@@ -64,6 +64,7 @@ def test_every_field_arrives() -> None:
         service_tier="flex",
         logprobs=True,
         top_logprobs=4,
+        prompt_cache_key="대화 7",
         diffusion={
             "max_steps": 4,
             "max_total_steps": 9,
@@ -91,6 +92,7 @@ def test_every_field_arrives() -> None:
                 stop=("a", "b"),
                 snapshots=True,
                 top_logprobs=4,
+                session="대화 7",
             ),
         ),
         echoes=("",),

@@ -6,10 +6,11 @@ import sys
 import pytest
 
 from unmask.app.local import local_backend, scheduling
+from unmask.backend import Request
 from unmask.config import Settings
 from unmask.errors import ConfigError
 from unmask.service import Batching
-from unmask.types import Precision
+from unmask.types import Message, Precision, Role, StepBudget
 
 WITHOUT_TORCH = """
 import sys
@@ -41,6 +42,29 @@ async def test_settings_reach_the_models(precision: Precision) -> None:
 
     assert (model.name, model.precision) == ("nano", precision)
     assert (load.kv_pages * load.page_tokens, load.max_running) == (1_024, 3)
+
+
+async def test_replicas_have_engines_of_their_own() -> None:
+    """Over one model; a conversation is answered where its turn before left its prompt."""
+    settings = Settings(models=("nano",), replicas=2, page_pool_tokens=1_024, max_rows=3)
+    backend = local_backend(settings)
+    ask = Request(
+        model="nano",
+        messages=(Message(role=Role.USER, content="안녕 " * 40),),
+        max_tokens=8,
+        canvas_length=8,
+        budget=StepBudget(max_steps=1),
+    )
+    first = await backend.generate(ask)
+    again = await backend.generate(ask)
+    (load,) = backend.load()
+    await backend.drain()
+
+    assert (load.kv_pages * load.page_tokens, load.max_running) == (2_048, 6)
+    assert (first.usage.cached_tokens, first.text) == (0, again.text)
+    assert again.usage.cached_tokens > 0
+    assert {one.cached_tokens for one in load.replicas} == {0, again.usage.cached_tokens}
+    assert sum(one.expected_tokens for one in load.replicas) == again.usage.cached_tokens
 
 
 def test_settings_of_the_queue_reach_the_models() -> None:

@@ -187,6 +187,14 @@ async def test_setting_names_the_file(tmp_path: Path) -> None:
     await backend.drain()
 
 
+def test_replicas_run_here() -> None:
+    """Of other servers there are as many as the file names."""
+    with pytest.raises(ConfigError, match="replicas is 2, allowed: 1 with remote") as caught:
+        chosen_backend(Settings(remote="remote.yaml", replicas=2))
+
+    assert caught.value.param == "replicas"
+
+
 def test_models_run_here_or_there() -> None:
     """Both together are refused, with what to do instead."""
     with pytest.raises(ConfigError, match="one of the two"):

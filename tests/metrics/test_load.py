@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry
 from tests.metrics.reading import Series, read
 from unmask.backend import EngineState, ModelLoad
 from unmask.metrics.load import LoadCollector
-from unmask.service import QueueLoad
+from unmask.service import Holds, QueueLoad
 from unmask.types import Bucket
 from unmask.work import FORWARD_BOUNDS_S, GROWTH_BOUNDS, NO_GROWTH, EngineWork, PageAlert, grown
 
@@ -49,7 +49,9 @@ def test_each_number_has_its_series() -> None:
     """A load is written whole, with its ratio."""
     work = EngineWork(forwards=190, rows=570, tokens=9_000, seconds=9.5)
 
-    assert without_bands(series_of(make_load(work=work, useful_tokens=7_000))) == {
+    assert without_bands(
+        series_of(make_load(work=work, useful_tokens=7_000, holds=Holds(count=4, seconds=0.5, joined=6)))
+    ) == {
         "unmask_engine_up{model=tiny}": 1,
         "unmask_requests_running{model=tiny}": 3,
         "unmask_requests_running_limit{model=tiny}": 16,
@@ -64,6 +66,9 @@ def test_each_number_has_its_series() -> None:
         "unmask_engine_steps_total{model=tiny}": 500,
         "unmask_engine_ticks_total{model=tiny}": 200,
         "unmask_engine_busy_seconds_total{model=tiny}": 12.5,
+        "unmask_holds_total{model=tiny}": 4,
+        "unmask_held_time_seconds_total{model=tiny}": 0.5,
+        "unmask_held_joined_total{model=tiny}": 6,
         "unmask_engine_forwards_total{model=tiny}": 190,
         "unmask_engine_rows_total{model=tiny}": 570,
         "unmask_engine_tokens_total{model=tiny}": 9_000,

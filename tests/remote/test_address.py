@@ -85,7 +85,7 @@ async def test_names_are_checked_once_resolved(monkeypatch: pytest.MonkeyPatch) 
     """A name that stands for a forbidden address is refused before anything is sent."""
     info = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("169.254.169.254", 80))
     async with remote(streaming(*answer("2"))) as far:
-        upstream = far.backend._models["far"].pool[0]
+        upstream = far.backend._models["far"].pool.upstreams["up1"]
         object.__setattr__(upstream.settings, "url", far.upstreams[0].url.replace("127.0.0.1", "model.invalid"))
         monkeypatch.setattr(socket, "getaddrinfo", lambda *_args, **_kwargs: [info])
         with pytest.raises(ForbiddenAddressError, match=r"up1: its host is 169\.254\.169\.254"):
@@ -97,7 +97,7 @@ async def test_names_are_checked_once_resolved(monkeypatch: pytest.MonkeyPatch) 
 async def test_addresses_in_urls_are_checked() -> None:
     """An address needs no resolver, and is refused all the same."""
     async with remote(streaming(*answer("2"))) as far:
-        upstream = far.backend._models["far"].pool[0]
+        upstream = far.backend._models["far"].pool.upstreams["up1"]
         object.__setattr__(upstream.settings, "url", "http://[fe80::1]:80/v1")
         with pytest.raises(ForbiddenAddressError, match="fe80::1"):
             await far.backend.generate(make_request())
@@ -113,7 +113,7 @@ async def test_connection_goes_to_the_address_that_was_checked(monkeypatch: pyte
         return real("127.0.0.1" if host == "model.invalid" else host, port, *args, **kwargs)
 
     async with remote(streaming(*answer("2"))) as far:
-        upstream = far.backend._models["far"].pool[0]
+        upstream = far.backend._models["far"].pool.upstreams["up1"]
         object.__setattr__(upstream.settings, "url", far.upstreams[0].url.replace("127.0.0.1", "model.invalid"))
         monkeypatch.setattr(socket, "getaddrinfo", resolve)
 

@@ -97,6 +97,15 @@ def test_our_own_servers_are_told_of_steps() -> None:
     assert ours(make_request())["diffusion"] == {"max_reexpansions": 0, "search": "none"}
 
 
+def test_our_own_servers_are_told_of_sessions() -> None:
+    """They may have replicas of their own; other servers may not know the field."""
+    request = make_request(session="대화 7")
+
+    assert ours(request)["prompt_cache_key"] == "대화 7"
+    assert "prompt_cache_key" not in ours(make_request())
+    assert "prompt_cache_key" not in body_of(request, make_settings("http://h"), 64)
+
+
 def test_our_own_servers_cannot_be_told_all() -> None:
     """The mode and learned strategies have no field over HTTP."""
     model = make_model("far")

@@ -376,7 +376,7 @@ async def test_nobody_listens() -> None:
         port = unused.getsockname()[1]
     async with remote(resetting) as far:
         far.upstreams[0].exchanges.clear()
-        upstream = far.backend._models["far"].pool[0]
+        upstream = far.backend._models["far"].pool.upstreams["up1"]
         object.__setattr__(upstream.settings, "url", f"http://127.0.0.1:{port}/v1")
         with pytest.raises(UnreachableError, match="upstream up1: it cannot be reached"):
             await far.backend.generate(make_request())

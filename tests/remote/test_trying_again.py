@@ -1,7 +1,7 @@
 """Behaviour of further tries, circuits, places and pools."""
 
 import asyncio
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 
 import pytest
@@ -17,10 +17,10 @@ from unmask.remote.errors import (
     UpstreamQueueError,
     UpstreamUnavailableError,
 )
-from unmask.remote.pool import SLACK
 from unmask.remote.retrying import pause_s
 from unmask.remote.settings import Breaking, Retries
 from unmask.testing.fake_upstream import (
+    DONE,
     STREAM_HEAD,
     Exchange,
     Script,
@@ -30,6 +30,7 @@ from unmask.testing.fake_upstream import (
     resetting,
     silent,
     streaming,
+    usage_event,
 )
 from unmask.testing.manual_clock import ManualClock
 from unmask.testing.waiting import until
@@ -233,16 +234,31 @@ async def test_sessions_stay_where_they_are() -> None:
     assert set(counts) == {0, 3}
 
 
+async def test_upstreams_are_told_of() -> None:
+    """Each with what went there and why, and with what its circuit keeps away."""
+    usage = usage_event(40, 2, prompt_tokens_details={"cached_tokens": 30})
+    cached = streaming(chunk("42", finish_reason="stop"), usage, DONE)
+    async with remote(FAILS, second=(cached,), breaking=Breaking(failures=1)) as far:
+        for number in range(20):
+            with suppress(UpstreamFailedError):
+                await far.backend.generate(make_request(f"질문 {number}", session=f"s{number}"))
+        ((ill, well),) = (load.replicas for load in far.backend.load())
+
+    assert ill.problem is not None
+    assert "failed 1 times in a row" in ill.problem
+    assert (well.problem, well.hit_rate) == (None, 0.75)
+    assert [sum(count for _, count in one.decisions) for one in (ill, well)] == [1, 19]
+
+
 async def test_busy_upstream_gives_requests_away() -> None:
-    """Affinity gives way once the upstream is ahead by more than a few requests."""
+    """A prompt too short to be worth a queue goes wherever there is less to do."""
     hangs = silent(STREAM_HEAD)
     async with remote(hangs, second=(hangs,)) as far:
-        running = [asyncio.create_task(far.backend.generate(make_request())) for _ in range(2 * SLACK + 4)]
+        running = [asyncio.create_task(far.backend.generate(make_request())) for _ in range(12)]
         await until(lambda: sum(len(one.exchanges) for one in far.upstreams) == len(running))
         counts = sorted(len(one.exchanges) for one in far.upstreams)
         for one in running:
             one.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
-    assert counts[1] - counts[0] <= SLACK + 1
-    assert counts[0] > 0
+    assert counts == [6, 6]

@@ -81,5 +81,8 @@ class ChatBody(GeneratingBody):
         default=None,
         description="How many of the likeliest tokens come beside each token; above 0 with `logprobs` only.",
     )
-    prompt_cache_key: Label | None = Field(default=None, description="The client's own label; changes nothing.")
+    prompt_cache_key: Label | None = Field(
+        default=None,
+        description="Names a conversation: its turns go where the one before went, unless that is too busy.",
+    )
     safety_identifier: Label | None = Field(default=None, description="The client's own label; changes nothing.")

@@ -362,6 +362,21 @@ class ModelList(BaseModel):
     data: list[ModelEntry]
 
 
+class Replica(BaseModel):
+    """One of the engines or servers that requests for a model are spread over."""
+
+    model_config = _EXACT
+
+    model: str
+    name: str
+    running: int
+    waiting: int
+    prefix_hit_rate: float | None = Field(
+        description="Share of the prompt tokens of what it answered that its prefix cache had; null before any."
+    )
+    problem: str | None = Field(description="What keeps requests away from it; null while nothing does.")
+
+
 class Health(BaseModel):
     """Whether the server runs, whether it takes requests, and if not, why."""
 
@@ -377,6 +392,7 @@ class Health(BaseModel):
     notes: list[str] = Field(
         description="What is worth knowing and keeps no request out: a missing policy, a queue that falls behind."
     )
+    replicas: list[Replica]
 
 
 class ErrorFields(BaseModel):

@@ -21,6 +21,7 @@ from unmask.metrics.http import HttpInstruments
 from unmask.metrics.identity import register_identity
 from unmask.metrics.load import LoadCollector
 from unmask.metrics.refusals import RefusalInstruments
+from unmask.metrics.replicas import ReplicaCollector
 from unmask.metrics.searches import SearchInstruments, SearchLabels
 from unmask.search.reward import RewardEnd
 from unmask.search.running import Limit
@@ -61,6 +62,7 @@ def make_meters(
     )
     generations = GenerationInstruments(registry, [model.name for model in models])
     LoadCollector(registry, backend.load)
+    ReplicaCollector(registry, backend.load)
     register_identity(registry, models)
     ProcessCollector(registry=registry)
     control = ControlInstruments(registry, [model.name for model in models], BudgetSource, LATER)

@@ -8,7 +8,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import PlainTextResponse, Response
 
 from unmask.api.authentication import require_role
-from unmask.api.documented import Health
+from unmask.api.documented import Health, Replica
 from unmask.api.documented_metrics import METRICS
 from unmask.api.responses import json_response
 from unmask.api.running import Running
@@ -85,6 +85,21 @@ class Probes:
         full = (_page_alert(load) for load in self.backend.load() if load.page_alert is not PageAlert.NONE)
         return (*self.control.degraded(), *full)
 
+    @property
+    def _replicas(self) -> list[Replica]:
+        return [
+            Replica(
+                model=load.model,
+                name=one.name,
+                running=one.running,
+                waiting=one.waiting,
+                prefix_hit_rate=one.hit_rate,
+                problem=one.problem,
+            )
+            for load in self.backend.load()
+            for one in load.replicas
+        ]
+
     def _answer(self, *, holds: bool) -> Response:
         body = {
             "live": self._is_live,
@@ -92,6 +107,7 @@ class Probes:
             "reasons": self._reasons,
             "degraded": self._degraded,
             "notes": self._notes,
+            "replicas": [one.model_dump() for one in self._replicas],
         }
         return json_response(body, status=200 if holds else 503)
 

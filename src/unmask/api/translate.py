@@ -40,6 +40,7 @@ class _Asked:
     echoes: tuple[str, ...]
     max_tokens: int | None
     top_logprobs: int | None
+    session: str = ""
 
 
 def to_call(body: ChatBody | CompletionBody, model: ModelInfo, draw_seed: Callable[[], int]) -> Call:
@@ -71,6 +72,7 @@ def to_call(body: ChatBody | CompletionBody, model: ModelInfo, draw_seed: Callab
         stop=(body.stop,) if isinstance(body.stop, str) else tuple(body.stop or ()),
         snapshots=delivery is Delivery.SNAPSHOTS,
         top_logprobs=asked.top_logprobs,
+        session=asked.session,
     )
     choices = body.n or 1
     return Call(
@@ -105,6 +107,7 @@ def _asked_of_chat(body: ChatBody, model: ModelInfo) -> _Asked:
             ("max_tokens", body.max_tokens), ("max_completion_tokens", body.max_completion_tokens), model=model
         ),
         top_logprobs=(body.top_logprobs or 0) if body.logprobs else None,
+        session=body.prompt_cache_key or "",
     )
 
 

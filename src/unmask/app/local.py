@@ -10,7 +10,10 @@ from unmask.config import Settings
 from unmask.errors import ConfigError
 from unmask.remote.file import read_remote
 from unmask.remote.opening import open_backend
+from unmask.replicas.backend import ReplicaBackend
+from unmask.replicas.prompt import token_reader
 from unmask.sched.settings import PageReserve, SchedSettings
+from unmask.text.tokenizer import packaged_tokenizer
 from unmask.types import Precision
 
 ENGINE_MODULES = frozenset({"safetensors", "torch"})
@@ -25,6 +28,11 @@ def chosen_backend(settings: Settings) -> Backend:
     """
     if settings.remote is None:
         return local_backend(settings)
+    if settings.replicas > 1:
+        raise ConfigError(
+            f"replicas is {settings.replicas}, allowed: 1 with remote. Name several upstreams in {settings.remote}.",
+            param="replicas",
+        )
     if settings.models:
         raise ConfigError(
             f"remote is {settings.remote} and models is {', '.join(settings.models)}, allowed: one of the two. "
@@ -35,7 +43,7 @@ def chosen_backend(settings: Settings) -> Backend:
 
 
 def local_backend(settings: Settings) -> Backend:
-    """Load the models of ``settings`` into an engine of our own.
+    """Load the models of ``settings`` into an engine of our own, or into as many as there are to be replicas.
 
     Raises:
         ConfigError: there is no memory for so many pages, or for those of one request where they are measured; or all
@@ -46,20 +54,26 @@ def local_backend(settings: Settings) -> Backend:
     """
     try:
         # Imported here, so that a server without an engine of its own needs no torch.
-        from unmask.local.build import build_local_backend
+        from unmask.local.build import build_local_backends
     except ModuleNotFoundError as error:
         if error.name in ENGINE_MODULES:
             raise EngineMissingError(error.name) from error
         raise
-    return build_local_backend(
+    sizes = scheduling(settings)
+    engines = build_local_backends(
+        settings.replicas,
         settings.models,
-        scheduling(settings),
+        sizes,
         threads=settings.threads,
         queue_limit=settings.queue_limit,
         precision=settings.precision,
         precisions=tuple(Precision(name) for name in settings.extra_precisions),
         measures_pages=settings.page_pool_tokens is None,
     )
+    if len(engines) == 1:
+        return engines[0]
+    read = token_reader(packaged_tokenizer().encode_chat, sizes.page_size)
+    return ReplicaBackend({str(number): engine for number, engine in enumerate(engines, start=1)}, read)
 
 
 def scheduling(settings: Settings) -> SchedSettings:

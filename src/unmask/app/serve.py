@@ -99,7 +99,7 @@ async def _serve(
 ) -> int:
     keys = None if engine is None else authenticator_in(engine, settings, os.environ)
     backend = make_backend(settings)
-    running = Running(settings.max_rows * len(backend.models()) + settings.queue_limit)
+    running = Running(settings.replicas * settings.max_rows * len(backend.models()) + settings.queue_limit)
     chance = system_chance()
     tokenizer = packaged_tokenizer()
     parts = control_parts(

@@ -128,6 +128,15 @@ class Settings:
             empty="none",
         ),
     ] = None
+    replicas: Annotated[
+        int,
+        Setting(
+            Group.ENGINE,
+            Range(1, 64),
+            "Engines of each model that run here, each with rows and pages of its own; requests go where their prompt "
+            "is cached, unless that engine is too busy.",
+        ),
+    ] = 1
     max_rows: Annotated[
         int,
         Setting(
@@ -233,7 +242,8 @@ class Settings:
         Setting(
             Group.REQUESTS,
             Range(0, 3_600),
-            "Seconds for which a request may be passed over while its bucket does not fill an aligned batch.",
+            "Seconds for which a request may be passed over while its bucket does not fill an aligned batch, or be "
+            "held on an idle engine for others to join it.",
         ),
     ] = 0.1
     max_body_bytes: Annotated[

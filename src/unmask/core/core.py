@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 
 ALERT_EVERY_S = 60.0
 """Seconds between two lines of the log that pages run out."""
+LONGEST_NAP_S = 1.0
 MANY_LINES = 64
 QUEUES_EVERY_S = 0.1
 """Where more than so many tenants wait, queues are looked through once in so many seconds and not every tick."""
@@ -45,7 +46,7 @@ class Listener(Protocol):
 
 
 class Core:
-    """Runs submissions; every method belongs to one thread, save `stalled_s`, which like ``load`` is for all."""
+    """Runs submissions; all belongs to one thread, save `stalled_s` and `arriving`, which like ``load`` are for all."""
 
     def __init__(self, engine: PlanRunner, batcher: Batcher, clock: Clock) -> None:
         self.engine = engine
@@ -102,11 +103,21 @@ class Core:
         """Whether there is nothing to do."""
         return self.batcher.is_idle
 
+    def arriving(self, submission: Submission) -> Submission:
+        """Return a submission that arrives now: the rest of the tick that runs is a part of its wait."""
+        return submission if submission.arrived is not None else replace(submission, arrived=self._clock.now())
+
     @property
     def stalled_s(self) -> float:
         """Seconds since the last tick ended or work arrived, while there is work; else 0."""
         load = self.load
         return self._clock.now() - load.at if load.has_work else 0.0
+
+    @property
+    def nap_s(self) -> float:
+        """Seconds for which nothing need be done unless somebody arrives: an idle engine waits for a batch to fill."""
+        until = self.batcher.held_until
+        return 0.0 if until is None else min(max(until - self._clock.now(), 0.0), LONGEST_NAP_S)
 
     def tick(self) -> None:
         """Schedule, run, update; tell the listeners."""
@@ -165,6 +176,7 @@ class Core:
             service_p95_s=self.batcher.times.p95,
             page_alert=alert,
             page_alerts=self.load.page_alerts + is_worse(alert, self.load.page_alert),
+            holds=self.batcher.hold.holds,
         )
 
     def _alert(self, now: float) -> PageAlert:

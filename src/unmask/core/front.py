@@ -122,7 +122,7 @@ class Front:
             raise DrainingError("the server is shutting down; send the request to another one")
         relay = _Relay(asyncio.get_running_loop())
         ids: list[int] = []
-        self._thread.post(_submit(submission, relay, ids))
+        self._thread.post(_submit(self._core.arriving(submission), relay, ids))
         self._open += 1
         self._idle.clear()
         ended = False

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from unmask.service import ClassWork, QueueLoad
+from unmask.service import ClassWork, Holds, QueueLoad
 from unmask.work import NO_GROWTH, EngineWork, Growth, PageAlert
 
 
@@ -29,6 +29,7 @@ class CoreLoad:
         service_p95_s: 95th percentile of the seconds that completed requests took once they ran.
         page_alert: watermark of the pages that was reached.
         page_alerts: how often a watermark was.
+        holds: how often batches were waited for.
     """
 
     at: float
@@ -46,6 +47,7 @@ class CoreLoad:
     service_p95_s: float | None = None
     page_alert: PageAlert = PageAlert.NONE
     page_alerts: int = 0
+    holds: Holds = Holds()
 
     @property
     def has_work(self) -> bool:

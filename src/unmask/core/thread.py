@@ -64,7 +64,7 @@ class EngineThread:
         error = "the engine was stopped"
         try:
             while not self._stopping:
-                self._take_commands(wait=self._core.is_idle)
+                self._take_commands(None if self._core.is_idle else self._core.nap_s)
                 if not self._core.is_idle:
                     self._core.tick()
         except BaseException as cause:
@@ -72,9 +72,10 @@ class EngineThread:
             error = f"the engine has stopped: {type(cause).__name__}: {cause}"
         self._close(error)
 
-    def _take_commands(self, *, wait: bool) -> None:
+    def _take_commands(self, wait_s: float | None) -> None:
+        """Run what was posted; where nothing was, wait for it for so many seconds, or for ever."""
         with suppress(queue.Empty):
-            command = self._commands.get(block=wait)
+            command = self._commands.get(block=wait_s != 0, timeout=wait_s)
             while True:
                 command(self._core)
                 command = self._commands.get_nowait()
@@ -83,5 +84,5 @@ class EngineThread:
         with self._closing:
             self._closed = True
         # What was posted before is run all the same, so that a submission among it gets its answer.
-        self._take_commands(wait=False)
+        self._take_commands(0)
         self._core.fail_all(error)

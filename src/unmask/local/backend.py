@@ -148,6 +148,7 @@ class LocalBackend:
             page_bytes=model.page_bytes,
             page_alert=load.page_alert,
             page_alerts=load.page_alerts,
+            holds=load.holds,
         )
 
     def _model(self, name: str) -> ServedModel:

@@ -66,39 +66,72 @@ def build_local_backend(
         UnknownModelError: a name is not in the package.
         WeightsError: a file is missing or damaged, or the package holds no model at all.
     """
+    (backend,) = build_local_backends(
+        1,
+        names,
+        settings or SchedSettings(),
+        threads=threads,
+        queue_limit=queue_limit,
+        precision=precision,
+        precisions=precisions,
+        measures_pages=measures_pages,
+    )
+    return backend
+
+
+def build_local_backends(
+    count: int,
+    names: tuple[str, ...],
+    settings: SchedSettings,
+    *,
+    threads: int | None,
+    queue_limit: int,
+    precision: Precision,
+    precisions: tuple[Precision, ...] = (),
+    measures_pages: bool = False,
+) -> tuple[LocalBackend, ...]:
+    """Serve packaged models ``count`` times: engines, queues and pages of their own, over the same loaded weights.
+
+    Raises:
+        ConfigError: there is no memory for so many pages, or for those of one request, or a precision cannot be had
+            here.
+        UnknownModelError: a name is not in the package.
+        WeightsError: a file is missing or damaged, or the package holds no model at all.
+    """
     if threads is not None:
         torch.set_num_threads(threads)
     chosen = names or packaged_models()
     if not chosen:
         raise WeightsError("the package holds no model; install it again, or train one with `unmask train`")
-    sizes = settings or SchedSettings()
-    # All that may run or wait can arrive for one model, and before a tick has made the first of them run.
-    most = sizes.max_rows * len(chosen) + queue_limit
-    beside = tuple(each for each in precisions if each is not precision)
     loaded = tuple(load_weights(packaged_weights(name)) for name in chosen)
+    # All that may run or wait can arrive for one model, and before a tick has made the first of them run.
+    most = count * settings.max_rows * len(chosen) + queue_limit
+    beside = tuple(each for each in precisions if each is not precision)
     tokenizer, clock = packaged_tokenizer(), SystemClock()
-    return LocalBackend(
-        tuple(
-            serve_model(
-                model,
-                tokenizer,
-                replace(sizes, pages=pages),
-                clock,
-                queue_limit=most,
-                precision=precision,
-                beside=beside,
-            )
-            for model, pages in zip(
-                loaded, _pages(loaded, sizes, (precision, *beside), measured=measures_pages), strict=True
+    sizes = [
+        replace(settings, pages=pages)
+        for pages in _pages(loaded, settings, (precision, *beside), count, measured=measures_pages)
+    ]
+    return tuple(
+        LocalBackend(
+            tuple(
+                serve_model(one, tokenizer, size, clock, queue_limit=most, precision=precision, beside=beside)
+                for one, size in zip(loaded, sizes, strict=True)
             )
         )
+        for _ in range(count)
     )
 
 
 def _pages(
-    loaded: tuple[LoadedModel, ...], sizes: SchedSettings, precisions: tuple[Precision, ...], *, measured: bool
+    loaded: tuple[LoadedModel, ...],
+    sizes: SchedSettings,
+    precisions: tuple[Precision, ...],
+    count: int,
+    *,
+    measured: bool,
 ) -> tuple[int, ...]:
-    """Return how many pages each model has in each precision. Its weights take their memory by now."""
+    """Return how many pages each model has in each precision and replica. Its weights take their memory by now."""
     free = free_memory()
     needs = tuple(
         PoolNeed(
@@ -111,6 +144,6 @@ def _pages(
         for model in loaded
     )
     if measured:
-        return tuple(measured_pages(need, free, len(needs)) for need in needs)
-    check_pages(sizes.pages, needs, free)
+        return tuple(measured_pages(need, free, count * len(needs)) for need in needs)
+    check_pages(sizes.pages, needs * count, free)
     return (sizes.pages,) * len(needs)

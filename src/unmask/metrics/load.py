@@ -75,6 +75,13 @@ COUNTERS: Gauges = (
         ),
         lambda load: load.useful_tokens,
     ),
+    (
+        "unmask_holds_total",
+        "How often an idle engine waited for a batch to fill.",
+        lambda load: load.holds.count,
+    ),
+    ("unmask_held_time_seconds_total", "Time of these waits.", lambda load: load.holds.seconds),
+    ("unmask_held_joined_total", "Generations that came meanwhile and joined.", lambda load: load.holds.joined),
 )
 QUEUES: tuple[tuple[str, str, Callable[[QueueLoad], float]], ...] = (
     ("unmask_queue_length", "Generations that wait, by service class and bucket.", lambda queue: queue.waiting),

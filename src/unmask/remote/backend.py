@@ -22,10 +22,12 @@ from unmask.remote.answer import AnswerReader
 from unmask.remote.body import body_of, check_request
 from unmask.remote.errors import UpstreamChangedError, UpstreamError
 from unmask.remote.expecting import expected_of
-from unmask.remote.pool import chosen
+from unmask.remote.pool import Pool
 from unmask.remote.retrying import pause_s
 from unmask.remote.settings import RemoteModel
 from unmask.remote.upstream import Deadlines, Upstream
+from unmask.replicas.choice import Choice
+from unmask.replicas.prompt import read_text
 from unmask.types import Outcome
 
 
@@ -35,7 +37,7 @@ class ServedRemotely:
 
     settings: RemoteModel
     info: ModelInfo
-    pool: tuple[Upstream, ...]
+    pool: Pool
 
 
 class RemoteBackend:
@@ -77,7 +79,7 @@ class RemoteBackend:
         """Name the upstreams of models that none of theirs can be asked for at present, and why."""
         found = []
         for name, model in self._models.items():
-            problems = [upstream.breaker.problem for upstream in model.pool]
+            problems = [upstream.breaker.problem for upstream in model.pool.upstreams.values()]
             if all(problem is not None for problem in problems):
                 found.append(f"no upstream of {name} is well: {'; '.join(filter(None, problems))}")
         return tuple(found)
@@ -129,7 +131,7 @@ class RemoteBackend:
         self._is_draining = True
         await self._idle.wait()
         for model in self._models.values():
-            for upstream in model.pool:
+            for upstream in model.pool.upstreams.values():
                 await upstream.aclose()
 
     async def _tried(self, request: Request, model: ServedRemotely) -> AsyncGenerator[Event, None]:
@@ -137,17 +139,19 @@ class RemoteBackend:
         arrived = self._clock.now() if request.arrived is None else request.arrived
         timeouts = model.settings.timeouts_of(request.terms.origin)
         deadlines = Deadlines(timeouts=timeouts, ends=asyncio.get_running_loop().time() + timeouts.total)
+        prompt = read_text(request)
         tried: list[str] = []
         while True:
-            upstream = chosen(model.pool, request, tried)
-            tried.append(upstream.name)
+            choice = model.pool.choose(prompt, tried)
+            tried.append(choice.name)
             is_begun = False
             try:
-                async with aclosing(self._asked(request, model, upstream, deadlines, arrived)) as events:
-                    async for event in events:
-                        is_begun = True
-                        yield event
-                    return
+                with model.pool.router.visit(prompt, choice):
+                    async with aclosing(self._asked(request, model, choice, deadlines, arrived)) as events:
+                        async for event in events:
+                            is_begun = True
+                            yield event
+                        return
             except UpstreamError as error:
                 pause = None if is_begun or not error.may_retry else self._pause(model, error, tried)
                 if pause is None or pause > deadlines.left(pause):
@@ -155,15 +159,16 @@ class RemoteBackend:
             await self._sleep(pause)
 
     def _pause(self, model: ServedRemotely, error: UpstreamError, tried: Sequence[str]) -> float | None:
-        has_other = any(one.name not in tried and one.breaker.takes for one in model.pool)
+        has_other = any(name not in tried for name in model.pool.takers)
         # What one upstream asks for says nothing of another, which is asked at once.
         pause = pause_s(model.settings.retries, len(tried), self._draw, None if has_other else error.retry_after_s)
         return 0.0 if has_other and pause is not None else pause
 
     async def _asked(
-        self, request: Request, model: ServedRemotely, upstream: Upstream, deadlines: Deadlines, arrived: float
+        self, request: Request, model: ServedRemotely, choice: Choice, deadlines: Deadlines, arrived: float
     ) -> AsyncGenerator[Event, None]:
         """Ask one upstream once, and tell its circuit how it went."""
+        upstream = model.pool.upstreams[choice.name]
         upstream.breaker.enter()
         is_told = False
         try:
@@ -172,11 +177,15 @@ class RemoteBackend:
                     if isinstance(event, DoneEvent):
                         upstream.breaker.succeed()
                         is_told = True
+                        canvas = request.canvas_length or model.info.default_canvas_length
+                        model.pool.router.answered(choice, event.generation.usage, canvas)
                     yield event
         except UpstreamError as error:
             if error.is_unhealthy:
                 upstream.breaker.fail(error.reason)
                 is_told = True
+                if not upstream.breaker.takes:
+                    model.pool.router.lost(upstream.name)
             raise
         finally:
             if not is_told:
@@ -229,16 +238,18 @@ class RemoteBackend:
             )
 
     def _load(self, model: ServedRemotely) -> ModelLoad:
+        upstreams = model.pool.upstreams.values()
         return ModelLoad(
             model=model.info.name,
             state=EngineState.RUNNING,
-            running=sum(upstream.running for upstream in model.pool),
-            waiting=sum(upstream.waiting for upstream in model.pool),
-            max_running=sum(upstream.settings.concurrency for upstream in model.pool),
+            running=sum(upstream.running for upstream in upstreams),
+            waiting=sum(upstream.waiting for upstream in upstreams),
+            max_running=sum(upstream.settings.concurrency for upstream in upstreams),
             kv_pages_used=0,
             kv_pages=0,
             page_tokens=0,
             steps=self._steps[model.info.name],
             ticks=0,
             busy_s=0.0,
+            replicas=model.pool.loads(),
         )

@@ -88,6 +88,8 @@ def body_of(request: Request, model: RemoteModel, max_tokens: int) -> Json:
     if model.kind is Kind.UNMASK:
         # Further attempts and searches are made here, where they are reserved and booked.
         body["diffusion"] = {"max_reexpansions": 0, "search": "none", **_diffusion(request)}
+        if request.session:
+            body["prompt_cache_key"] = request.session
     return body
 
 

@@ -11,6 +11,7 @@ from unmask.remote.address import check_url
 from unmask.remote.backend import RemoteBackend, ServedRemotely
 from unmask.remote.describing import described
 from unmask.remote.key import Key, read_key
+from unmask.remote.pool import Pool
 from unmask.remote.settings import KeySource, Kind, RemoteModel, RemoteSettings, UpstreamSettings
 from unmask.remote.upstream import Upstream
 
@@ -70,8 +71,6 @@ def _served(model: RemoteModel, environ: Mapping[str, str], clock: Clock, wall: 
     )
     keys: list[Key] = [read_key(entry.key, entry.name, environ) for entry in upstreams]
     pairs = list(zip(upstreams, keys, strict=True))
-    return ServedRemotely(
-        settings=model,
-        info=described(model, pairs),
-        pool=tuple(Upstream(entry, model.breaking, key, clock, wall) for entry, key in pairs),
-    )
+    info = described(model, pairs)
+    pool = Pool([Upstream(entry, model.breaking, key, clock, wall) for entry, key in pairs], info)
+    return ServedRemotely(settings=model, info=info, pool=pool)

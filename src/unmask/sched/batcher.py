@@ -12,6 +12,7 @@ from unmask.sched.aligned import batch_of, stage_due
 from unmask.sched.ending import TokenBytes, Writer
 from unmask.sched.exits import with_exit
 from unmask.sched.forecast import Forecast
+from unmask.sched.holding import Hold
 from unmask.sched.made import Made
 from unmask.sched.pages import PagePool
 from unmask.sched.prefix import PrefixCache
@@ -37,7 +38,11 @@ class Changes:
 
 
 class Batcher:
-    """Owns waiting and running sequences and their pages."""
+    """Owns waiting and running sequences and their pages.
+
+    Attributes:
+        held_until: when those who wait begin, where an idle engine waits for others to join them.
+    """
 
     def __init__(
         self,
@@ -53,6 +58,8 @@ class Batcher:
         self.pool = PagePool(settings.pages)
         self.accounts = Accounts()
         self.forecast = Forecast(settings)
+        self.hold = Hold(settings, self.forecast)
+        self.held_until: float | None = None
         self.made = Made()
         self.times = ServiceTimes()
         self.waiting = WaitingQueue(queue_limit, settings.patience_s)
@@ -72,6 +79,7 @@ class Batcher:
         """Let a sequence wait for its turn."""
         self.accounts.arrive(sequence)
         self.waiting.push(sequence)
+        self.hold.arrived(sequence.submission.bucket, sequence.arrived)
 
     def abort(self, sequence: Sequence) -> None:
         """Ask for the end of a sequence; the next tick lets go of it."""
@@ -165,6 +173,9 @@ class Batcher:
         self._let_go(sequence, changes)
 
     def _admit(self) -> None:
+        self.held_until = self.hold.until(self.waiting, self._clock.now(), is_idle=not self.running)
+        if self.held_until is not None:
+            return
         match self.settings.batching:
             case Batching.STEP:
                 fill_step(self.waiting, self.accounts, self.settings, self._start)

@@ -70,6 +70,17 @@ class Forecast:
         self._allowed = DECAY * self._allowed + most
         self._taken = DECAY * self._taken + most - owed
 
+    @property
+    def taken(self) -> float:
+        """Share of their most tokens that requests take; all of it before any was seen."""
+        return self._taken / self._allowed if self._allowed else 1.0
+
+    def run_s(self, rows: int, ticks: float) -> float | None:
+        """Return what so many ticks of so many rows take; nothing where too little was seen."""
+        if not self._has_seen_enough:
+            return None
+        return ticks * self._line.at(rows * self._row_tokens / self._rows)
+
     def seconds(self, submission: Submission, accounts: Accounts) -> float | None:
         """Return how long a request would take from now on to be answered; nothing where too little was seen.
 
@@ -81,7 +92,7 @@ class Forecast:
         full, tick_s = self._full_tick()
         pace = full / tick_s * accounts.share_of(submission.terms) if tick_s else float("inf")
         steps = submission.budget.max_total_steps or 0
-        return self._share_taken * (accounts.ahead_of(submission) / pace + steps * tick_s)
+        return self.taken * (accounts.ahead_of(submission) / pace + steps * tick_s)
 
     def works(self, accounts: Accounts) -> tuple[ClassWork, ...]:
         """Return how long each class with work takes for all of it; nothing where too little was seen."""
@@ -90,7 +101,7 @@ class Forecast:
         full, tick_s = self._full_tick()
         found = []
         for account in accounts.present():
-            terms, forwards = account.terms, self._share_taken * account.expected / full
+            terms, forwards = account.terms, self.taken * account.expected / full
             found.append(
                 ClassWork(
                     service_class=terms.name,
@@ -104,11 +115,6 @@ class Forecast:
     @property
     def _has_seen_enough(self) -> bool:
         return self._ticks >= LEAST_TICKS and self._ended >= LEAST_ENDED
-
-    @property
-    def _share_taken(self) -> float:
-        """Which part of the most that they might have taken requests have taken."""
-        return self._taken / self._allowed
 
     def _full_tick(self) -> tuple[float, float]:
         """Return the row tokens of a full tick, and its seconds."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
+from math import inf
 from typing import NamedTuple
 
 from unmask.sched.accounts import Accounts, ClassAccount
@@ -142,6 +143,19 @@ class WaitingQueue:
                 counts[bucket] = counts.get(bucket, 0) + tally.waiting
         return counts
 
+    def earliest_due(self) -> float:
+        """Return when the first of all who wait is to be answered; infinity where nobody waits."""
+        return min((entry.due for entry in self._firsts()), default=inf)
+
+    def earliest_arrival(self) -> float:
+        """Return when whoever is first in line somewhere and has waited longest came; infinity where nobody waits."""
+        return min((entry.arrived for entry in self._firsts()), default=inf)
+
+    def most_steps(self) -> int:
+        """Return the most steps that anybody who waits may take."""
+        entries = (entry for buckets in self._lines() for line in buckets.values() for entry in line)
+        return max((entry.sequence.submission.budget.max_total_steps or 0 for entry in entries), default=0)
+
     def loads(self, now: float, accounts: Accounts) -> tuple[QueueLoad, ...]:
         """Return what waits, by class and bucket; those that have ever had a request."""
         loads = []
@@ -163,6 +177,12 @@ class WaitingQueue:
                     )
                 )
         return tuple(loads)
+
+    def _lines(self) -> Iterator[dict[Bucket | None, list[_Entry]]]:
+        return (buckets for found in self._classes.values() for buckets in found.lines.values())
+
+    def _firsts(self) -> Iterator[_Entry]:
+        return (line[0] for buckets in self._lines() for line in buckets.values())
 
     def _oldest(self, found: _ClassQueue) -> dict[Bucket | None, float]:
         oldest: dict[Bucket | None, float] = {}

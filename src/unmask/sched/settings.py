@@ -33,7 +33,8 @@ class SchedSettings:
             there. ``None``: as many as ever.
         page_reserves: pages kept for classes.
         patience_s: where a class has no deadline, the wait after which its queue counts as behind.
-        fill_wait_s: how long a request of an aligned batch may be passed over while its bucket is not full.
+        fill_wait_s: how long a request of an aligned batch may be passed over while its bucket is not full, and the
+            longest that anybody is held on an idle engine for others to join.
     """
 
     pages: int = 1024

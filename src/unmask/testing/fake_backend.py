@@ -20,6 +20,7 @@ from unmask.backend import (
     last_generation,
 )
 from unmask.errors import DrainingError
+from unmask.routing import ReplicaLoad
 from unmask.service import ClassWork, QueueLoad
 from unmask.testing.builders import make_generation, make_model, make_usage
 from unmask.types import ExitAction, ExitReason, Outcome
@@ -45,6 +46,7 @@ class FakeBackend:
         queues: what it says of each model's queues.
         works: what it says that each class of a model has to do.
         page_alert: what it says of each model's pages.
+        replicas: what it says of each model's replicas.
         step_s: seconds of real time that a step takes.
         gate: what every request waits for before its last step.
         exit: where it says that the exit rule of a request was met, of requests that have one; a text of its own
@@ -63,6 +65,7 @@ class FakeBackend:
         queues: tuple[QueueLoad, ...] = (IDLE_QUEUE,),
         works: tuple[ClassWork, ...] = (),
         page_alert: PageAlert = PageAlert.NONE,
+        replicas: tuple[ReplicaLoad, ...] = (),
         step_s: float = 0.0,
         gate: asyncio.Event | None = None,
         exit: ExitRecord | Callable[[Request], ExitRecord | None] | None = None,  # noqa: A002 - as in `Generation`
@@ -72,10 +75,11 @@ class FakeBackend:
         self._error = error
         self._generation = generation
         self._problems = problems
-        self._state = state
+        self.state = state
         self._queues = queues
         self._works = works
         self._page_alert = page_alert
+        self._replicas = replicas
         self._step_s = step_s
         self._gate = gate
         self._exit = exit
@@ -134,7 +138,7 @@ class FakeBackend:
         running, steps = self._running[model], self._steps[model]
         return ModelLoad(
             model=model,
-            state=self._state,
+            state=self.state,
             running=running,
             waiting=0,
             max_running=PAGES,
@@ -147,6 +151,7 @@ class FakeBackend:
             queues=self._queues,
             works=self._works,
             page_alert=self._page_alert,
+            replicas=self._replicas,
         )
 
     async def _events(self, request: Request, taken: "Taken") -> AsyncGenerator[Event, None]:

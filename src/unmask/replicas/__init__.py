@@ -1,0 +1,1 @@
+"""One model on several replicas: chooses the one that a request goes to."""

@@ -1,0 +1,1 @@
+"""Choosing among replicas, and serving on them."""
