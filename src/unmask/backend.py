@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from unmask.routing import ReplicaLoad
-from unmask.service import ClassTerms, ClassWork, Holds, QueueLoad, SmallerBudget
+from unmask.load import ModelLoad
+from unmask.service import ClassTerms, SmallerBudget
 from unmask.types import (
     DRAFTING_LENGTH,
     Bucket,
@@ -26,7 +26,6 @@ from unmask.types import (
     StepTrace,
     StrategyChoice,
 )
-from unmask.work import NO_GROWTH, EngineWork, Growth, PageAlert
 
 
 class Lever(StrEnum):
@@ -87,75 +86,6 @@ class ModelInfo:
             return self.default_canvas_length
         short = [length for length in self.canvas_lengths if length <= DRAFTING_LENGTH]
         return max(short, default=self.default_canvas_length)
-
-
-class EngineState(StrEnum):
-    """Whether what runs a model makes progress.
-
-    ``stuck`` has work and has finished no tick for long; ``stopped`` will never finish another. Neither mends itself.
-    """
-
-    RUNNING = "running"
-    STUCK = "stuck"
-    STOPPED = "stopped"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelLoad:
-    """What a model's engine has to do, as of its last tick, and what it has done since it started.
-
-    Attributes:
-        running: requests in the batch, at most ``max_running``.
-        waiting: requests that wait for a place in it or for pages.
-        kv_pages_used: pages that a request holds; those that only the prefix cache keeps are free.
-        kv_pages: pages in all, each for ``page_tokens`` tokens.
-        steps: denoise steps taken, those of abandoned requests included.
-        ticks: turns of the engine loop.
-        busy_s: seconds spent in ticks.
-        queues: what waits, by service class and bucket.
-        work: its forwards.
-        useful_tokens: of the tokens forwarded those that completed requests were made of: prompts, commits, and of
-            every step the positions that became output.
-        growth: what these held, by length.
-        works: what each service class with work has to do; nothing of a server that does not tell, or that has seen
-            too little to say.
-        service_p95_s: 95th percentile of the seconds that completed requests took once they ran.
-        silent_s: seconds since the engine last said anything, while it has work.
-        page_bytes: memory that a page takes; 0 of a server that does not tell.
-        page_alert: watermark of the pages that was reached and not left again.
-        page_alerts: how often a watermark was reached.
-        holds: how often an idle engine waited for a batch to fill.
-        replicas: the engines or servers that requests are spread over; empty where there is one engine.
-    """
-
-    model: str
-    state: EngineState
-    running: int
-    waiting: int
-    max_running: int
-    kv_pages_used: int
-    kv_pages: int
-    page_tokens: int
-    steps: int
-    ticks: int
-    busy_s: float
-    queues: tuple[QueueLoad, ...] = ()
-    work: EngineWork = EngineWork()
-    useful_tokens: int = 0
-    growth: Growth = NO_GROWTH
-    works: tuple[ClassWork, ...] = ()
-    service_p95_s: float | None = None
-    silent_s: float = 0.0
-    page_bytes: int = 0
-    page_alert: PageAlert = PageAlert.NONE
-    page_alerts: int = 0
-    holds: Holds = Holds()
-    replicas: tuple[ReplicaLoad, ...] = ()
-
-    @property
-    def kv_usage(self) -> float:
-        """Share of the pages that is in use, from 0 to 1."""
-        return self.kv_pages_used / self.kv_pages if self.kv_pages else 0.0
 
 
 MESSAGE_TOKENS = 8

@@ -10,9 +10,9 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from tests.api.client import CHAT, chat_body, client_of, make_app
 from tests.metrics.reading import parse
 from unmask.api.running import Running
-from unmask.backend import EngineState
 from unmask.control.parts import ControlParts
 from unmask.control.sources import no_policy
+from unmask.load import EngineState
 from unmask.metrics.exposition import OPENMETRICS, TEXT
 from unmask.routing import ReplicaLoad
 from unmask.service import ClassWork

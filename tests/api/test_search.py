@@ -11,9 +11,9 @@ import pytest
 from fastapi import FastAPI
 
 from tests.api.client import CHAT, chat_body, client_of, make_app
-from unmask.backend import ModelLoad
 from unmask.config import Settings
 from unmask.control.parts import ControlParts
+from unmask.load import ModelLoad
 from unmask.remote.key import Key
 from unmask.search.reward import RewardDesk
 from unmask.search.reward_endpoint import RewardEndpoint

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from unmask.backend import ModelLoad
 from unmask.control.pressure import PRESSED_S, Pressure, is_pressed
+from unmask.load import ModelLoad
 from unmask.service import SPARE, QueueLoad
 from unmask.testing.fake_backend import IDLE_QUEUE, FakeBackend
 from unmask.testing.waiting import until

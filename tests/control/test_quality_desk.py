@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from unmask.backend import EngineState, ModelLoad
 from unmask.control.quality import BLIND_LEVEL, LEAST_DWELL_S
 from unmask.control.quality_desk import SILENT_S, QualityDesk
+from unmask.load import EngineState, ModelLoad
 from unmask.service import ClassWork
 from unmask.testing.manual_clock import ManualClock
 

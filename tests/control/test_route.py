@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.control.values import make_features
-from unmask.backend import EngineState, Lever, Request
+from unmask.backend import Lever, Request
 from unmask.control.route import Decision, Route, RouteReason, logistic
 from unmask.control.routing import Routes, is_running
 from unmask.control.sources import Classified
+from unmask.load import EngineState
 from unmask.testing.builders import make_model
 from unmask.testing.fake_backend import FakeBackend
 from unmask.testing.routes import EASY, HARD, LARGE, SMALL, make_fit, make_route, make_task_route

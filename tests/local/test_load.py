@@ -10,8 +10,8 @@ import pytest
 from tests.api.client import client_of, make_app
 from tests.local.test_backend import REQUEST, SETTINGS, served
 from tests.metrics.reading import Series, parse
-from unmask.backend import EngineState
 from unmask.errors import NoCapacityError
+from unmask.load import EngineState
 from unmask.local.backend import LocalBackend
 from unmask.plan import Plan, RowResult
 from unmask.testing.builders import make_model

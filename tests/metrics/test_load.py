@@ -6,7 +6,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from tests.metrics.reading import Series, read
-from unmask.backend import EngineState, ModelLoad
+from unmask.load import EngineState, ModelLoad
 from unmask.metrics.load import LoadCollector
 from unmask.service import Holds, QueueLoad
 from unmask.types import Bucket

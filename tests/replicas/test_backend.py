@@ -11,9 +11,10 @@ import pytest
 from tests.api.client import CHAT, chat_body, client_of, make_app
 from tests.local.test_backend import REQUEST, served
 from tests.replicas.prompts import make_request
-from unmask.backend import CommitEvent, DoneEvent, EngineState, Event, Request
+from unmask.backend import CommitEvent, DoneEvent, Event, Request
 from unmask.control.parts import ControlParts
 from unmask.errors import DrainingError, InvalidRequestError, NoCapacityError, QueueFullError, UnknownModelError
+from unmask.load import EngineState
 from unmask.local.backend import LocalBackend
 from unmask.replicas.backend import ReplicaBackend
 from unmask.replicas.prompt import read_text

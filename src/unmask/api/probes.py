@@ -12,8 +12,9 @@ from unmask.api.documented import Health, Replica
 from unmask.api.documented_metrics import METRICS
 from unmask.api.responses import json_response
 from unmask.api.running import Running
-from unmask.backend import Backend, EngineState, ModelLoad
+from unmask.backend import Backend
 from unmask.control.controller import Controller
+from unmask.load import EngineState, ModelLoad
 from unmask.metrics.exposition import expose
 from unmask.service import QueueLoad
 from unmask.tenants.role import KeyRole

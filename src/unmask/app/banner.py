@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from rich.console import Console
 
-from unmask.backend import Lever, ModelInfo, ModelLoad
+from unmask.backend import Lever, ModelInfo
 from unmask.control.routing import Routes
 from unmask.control.sources import PolicySource
+from unmask.load import ModelLoad
 
 EXAMPLE_PROMPT = "add 12 + 30"
 

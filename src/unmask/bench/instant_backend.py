@@ -2,18 +2,8 @@
 
 from collections.abc import AsyncGenerator
 
-from unmask.backend import (
-    CommitEvent,
-    DoneEvent,
-    EngineState,
-    Event,
-    Generation,
-    ModelInfo,
-    ModelLoad,
-    Request,
-    Timing,
-    Usage,
-)
+from unmask.backend import CommitEvent, DoneEvent, Event, Generation, ModelInfo, Request, Timing, Usage
+from unmask.load import EngineState, ModelLoad
 from unmask.types import ExitReason, FinishReason, Outcome, Precision
 
 NAME = "instant"

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
-from unmask.backend import ModelLoad
+from unmask.load import ModelLoad
 
 LOOK_S = 0.05
 """Seconds between two looks."""

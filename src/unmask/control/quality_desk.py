@@ -4,9 +4,9 @@ import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from unmask.backend import EngineState, ModelLoad
 from unmask.clock import Clock
 from unmask.control.quality import DEFAULT_FLOOR, LEVELS, LevelState, QualityLevel, blind, dwell_of, looked
+from unmask.load import EngineState, ModelLoad
 from unmask.metrics.quality import ClassQuality
 
 _LOG = logging.getLogger(__name__)

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterable
 
-from unmask.backend import Backend, EngineState, ModelInfo, Request
+from unmask.backend import Backend, ModelInfo, Request
 from unmask.control.features import features_of
 from unmask.control.route import Decision, Route, RouteReason
 from unmask.control.sources import Classified
 from unmask.control.stored import CountTokens
+from unmask.load import EngineState
 from unmask.tasks.formats import AnswerFormat, schema_of
 
 

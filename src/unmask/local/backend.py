@@ -9,12 +9,10 @@ from typing import assert_never
 from unmask.backend import (
     DoneEvent,
     DraftPiece,
-    EngineState,
     Event,
     ExitRecord,
     Generation,
     ModelInfo,
-    ModelLoad,
     Request,
     StepEvent,
     Timing,
@@ -23,7 +21,7 @@ from unmask.backend import (
 )
 from unmask.core.front import Front, Kind
 from unmask.errors import InvalidRequestError, NoCapacityError, UnknownModelError
-from unmask.local.joint import joint_load
+from unmask.load import EngineState, ModelLoad, summed
 from unmask.local.limits import check_draft_tokens, check_text_length, make_submission
 from unmask.local.model import ServedModel
 from unmask.local.output import Output
@@ -61,10 +59,7 @@ class LocalBackend:
 
     def load(self) -> tuple[ModelLoad, ...]:
         """Return what the engine threads of each model have last said of themselves."""
-        return tuple(
-            joint_load([self._load(model, front) for front in self._fronts[name].values()])
-            for name, model in self._models.items()
-        )
+        return tuple(self._joint(model, tuple(self._fronts[name].values())) for name, model in self._models.items())
 
     async def generate(self, request: Request) -> Generation:
         """Run a request to its end."""
@@ -122,6 +117,12 @@ class LocalBackend:
         if not front.is_alive:
             return EngineState.STOPPED
         return EngineState.STUCK if front.stalled_s > self._stuck_s else EngineState.RUNNING
+
+    def _joint(self, model: ServedModel, fronts: tuple[Front, ...]) -> ModelLoad:
+        """Return the load of a model's engines, one a precision, as one: any of them in trouble is trouble."""
+        loads = [self._load(model, front) for front in fronts]
+        state = max((load.state for load in loads), key=list(EngineState).index)
+        return summed(loads, state)
 
     def _load(self, model: ServedModel, front: Front) -> ModelLoad:
         # Every core of a model has the same sizes.

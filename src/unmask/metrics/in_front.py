@@ -1,6 +1,7 @@
 """What a backend in front of another one passes on as it is."""
 
-from unmask.backend import Backend, ModelInfo, ModelLoad
+from unmask.backend import Backend, ModelInfo
+from unmask.load import ModelLoad
 
 
 class BackendInFront:

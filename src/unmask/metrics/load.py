@@ -7,7 +7,7 @@ from typing import TypeVar
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
-from unmask.backend import EngineState, ModelLoad
+from unmask.load import EngineState, ModelLoad
 from unmask.service import QueueLoad
 from unmask.work import FORWARD_BOUNDS_S, GROWTH_BOUNDS, GrowthBand, PageAlert
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from unmask.backend import ModelLoad
+from unmask.load import ModelLoad
 from unmask.routing import ReplicaLoad
 
 LABELS = ("model", "replica")

@@ -5,19 +5,10 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from unmask.backend import (
-    DoneEvent,
-    EngineState,
-    Event,
-    Generation,
-    ModelInfo,
-    ModelLoad,
-    Request,
-    Timing,
-    last_generation,
-)
+from unmask.backend import DoneEvent, Event, Generation, ModelInfo, Request, Timing, last_generation
 from unmask.clock import Clock
 from unmask.errors import DrainingError, UnknownModelError, shown
+from unmask.load import EngineState, ModelLoad
 from unmask.remote.answer import AnswerReader
 from unmask.remote.body import body_of, check_request
 from unmask.remote.errors import UpstreamChangedError, UpstreamError

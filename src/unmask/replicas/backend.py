@@ -5,20 +5,10 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 
-from unmask.backend import (
-    Backend,
-    DoneEvent,
-    EngineState,
-    Event,
-    Generation,
-    ModelInfo,
-    ModelLoad,
-    Request,
-    last_generation,
-)
+from unmask.backend import Backend, DoneEvent, Event, Generation, ModelInfo, Request, last_generation
 from unmask.errors import DrainingError, NoCapacityError, RetryLaterError, UnknownModelError
+from unmask.load import EngineState, ModelLoad, summed
 from unmask.replicas.choice import Choice
-from unmask.replicas.merging import merged
 from unmask.replicas.prompt import Prompt, ReadPrompt
 from unmask.replicas.router import Router
 from unmask.types import Outcome
@@ -33,6 +23,10 @@ class _LostError(Exception):
     def __init__(self, done: DoneEvent) -> None:
         super().__init__()
         self.done = done
+
+
+_BEST_FIRST = (EngineState.RUNNING, EngineState.STUCK, EngineState.STOPPED)
+"""A model makes progress as long as one of its replicas does."""
 
 
 class ReplicaBackend:
@@ -163,7 +157,8 @@ class ReplicaBackend:
             )
             for name, load in loads.items()
         )
-        return merged(tuple(loads.values()), tuple(told))
+        state = min((load.state for load in loads.values()), key=_BEST_FIRST.index)
+        return summed(tuple(loads.values()), state, tuple(told))
 
 
 def _takers(loads: Mapping[str, ModelLoad]) -> dict[str, int]:

@@ -9,17 +9,16 @@ from unmask.backend import (
     CommitEvent,
     DoneEvent,
     DraftPiece,
-    EngineState,
     Event,
     ExitRecord,
     Generation,
     ModelInfo,
-    ModelLoad,
     Request,
     StepEvent,
     last_generation,
 )
 from unmask.errors import DrainingError
+from unmask.load import EngineState, ModelLoad
 from unmask.routing import ReplicaLoad
 from unmask.service import ClassWork, QueueLoad
 from unmask.testing.builders import make_generation, make_model, make_usage

@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 
-from unmask.backend import Event, Generation, ModelInfo, ModelLoad, Request, last_generation
+from unmask.backend import Event, Generation, ModelInfo, Request, last_generation
+from unmask.load import ModelLoad
 from unmask.testing.builders import make_model
 from unmask.testing.fake_backend import tell_left
 

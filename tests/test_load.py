@@ -1,14 +1,12 @@
-"""Engines of one model show as one."""
+"""Behaviour of `unmask.load`: engines of one model show as one."""
 
+from dataclasses import replace
 from typing import Any
 
-import pytest
-
-from unmask.backend import EngineState, ModelLoad
-from unmask.local.joint import joint_load
-from unmask.service import QueueLoad
+from unmask.load import EngineState, ModelLoad, summed
+from unmask.service import ClassWork, QueueLoad
 from unmask.types import Bucket
-from unmask.work import NO_GROWTH, EngineWork, grown
+from unmask.work import NO_GROWTH, EngineWork, PageAlert, grown
 
 
 def make_load(**changes: Any) -> ModelLoad:  # noqa: ANN401 - any field of the load
@@ -40,7 +38,8 @@ def test_numbers_add_up() -> None:
     """Requests, pages and work of both; what a page holds is the same in each."""
     work = EngineWork().after(3, 100, 0.01)
     growth = grown(NO_GROWTH, length=50, kv_tokens=40, pages=2)
-    found = joint_load([make_load(work=work, growth=growth), make_load(running=4, steps=50, work=work, growth=growth)])
+    both = [make_load(work=work, growth=growth), make_load(running=4, steps=50, work=work, growth=growth)]
+    found = summed(both, EngineState.RUNNING)
 
     assert (found.running, found.waiting, found.max_running, found.steps, found.ticks) == (5, 4, 32, 55, 12)
     assert (found.kv_pages_used, found.kv_pages, found.page_tokens, found.kv_usage) == (6, 80, 32, 0.075)
@@ -51,12 +50,11 @@ def test_numbers_add_up() -> None:
 
 def test_a_class_s_queues_are_one() -> None:
     """Those of the same bucket are joined, the longest wait among them counts; others stand for themselves."""
-    found = joint_load(
-        [
-            make_load(queues=(make_queue(Bucket.S), make_queue(Bucket.L))),
-            make_load(queues=(make_queue(Bucket.S, oldest_s=9.0, waiting=4),)),
-        ]
-    )
+    both = [
+        make_load(queues=(make_queue(Bucket.S), make_queue(Bucket.L))),
+        make_load(queues=(make_queue(Bucket.S, oldest_s=9.0, waiting=4),)),
+    ]
+    found = summed(both, EngineState.RUNNING)
 
     assert found.queues == (
         make_queue(Bucket.S, waiting=5, oldest_s=9.0, admitted=6, waited_s=8.0),
@@ -64,15 +62,15 @@ def test_a_class_s_queues_are_one() -> None:
     )
 
 
-@pytest.mark.parametrize("state", EngineState)
-def test_one_engine_in_trouble_is_trouble(state: EngineState) -> None:
-    """Whichever of them it is."""
-    assert joint_load([make_load(), make_load(state=state)]).state is state
-    assert joint_load([make_load(state=state), make_load()]).state is state
+def test_trouble_is_the_worst_of_theirs() -> None:
+    """The longest silence and drain, the highest watermark; forwards add up."""
+    work = ClassWork(service_class="batch", forwards=10.0, drain_s=2.0, slack_s=5.0)
+    both = [
+        make_load(works=(work,), silent_s=1.0, page_alert=PageAlert.CRITICAL, page_alerts=2, service_p95_s=0.5),
+        make_load(works=(replace(work, drain_s=3.0),), page_alerts=1),
+    ]
+    found = summed(both, EngineState.STUCK)
 
-
-def test_an_engine_alone_is_as_it_is() -> None:
-    """Nothing is made of one but itself."""
-    load = make_load()
-
-    assert joint_load([load]) is load
+    assert (found.state, found.silent_s, found.page_alert, found.page_alerts) == ("stuck", 1.0, "critical", 3)
+    assert found.works == (replace(work, forwards=20.0, drain_s=3.0),)
+    assert found.service_p95_s == 0.5
