@@ -8,6 +8,7 @@ from typing import Protocol
 
 from unmask.load import ModelLoad
 from unmask.service import ClassTerms, SmallerBudget
+from unmask.strategy import StrategyChoice
 from unmask.types import (
     DRAFTING_LENGTH,
     Bucket,
@@ -24,7 +25,6 @@ from unmask.types import (
     Sampling,
     StepBudget,
     StepTrace,
-    StrategyChoice,
 )
 
 

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Protocol, assert_never
 
-from unmask.types import ExitRule, FixedToken, Progress, ProgressSignal, Sampling, StepTrace, StrategyChoice
+from unmask.strategy import StrategyChoice
+from unmask.types import ExitRule, FixedToken, Progress, ProgressSignal, Sampling, StepTrace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from unmask.service import ClassTerms, SmallerBudget
+from unmask.strategy import StrategyChoice
 from unmask.types import (
     Bucket,
     Draft,
@@ -18,7 +19,6 @@ from unmask.types import (
     Sampling,
     StepBudget,
     StepTrace,
-    StrategyChoice,
 )
 
 

@@ -17,11 +17,12 @@ from unmask.control.parts import ControlParts
 from unmask.control.records import RecordFolder
 from unmask.control.sources import Estimate, no_policy
 from unmask.policy.policy import AtCap, BudgetMode, ControlPolicy, PrecisionPolicy
+from unmask.strategy import StrategyName
 from unmask.testing.budget_policies import make_class_policy, make_exit, make_task_policy
 from unmask.testing.builders import make_generation, make_model, make_usage
 from unmask.testing.policies import DIGEST, FakeClassifier, FakeEstimator, FakeEstimators, FakePolicies, make_active
 from unmask.testing.scripted_backend import Line, ScriptedBackend
-from unmask.types import ExitAction, ExitReason, Precision, StepBudget, StrategyName
+from unmask.types import ExitAction, ExitReason, Precision, StepBudget
 
 EASY, HARD = "sort 3 , 1", "sort 9 , 8 , 7 , 6"
 ESTIMATES = {

@@ -26,8 +26,9 @@ from unmask.api.schema import (
 )
 from unmask.api.status import STATUS, Status
 from unmask.backend import MOST_STOPS
+from unmask.strategy import NAMED_STRATEGIES
 from unmask.tasks.schema_limits import DEEPEST_SCHEMA, LONGEST_SCHEMA, MOST_PATTERNS, MOST_WORK
-from unmask.types import NAMED_STRATEGIES, Bucket
+from unmask.types import Bucket
 
 TEXT = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
 

@@ -17,9 +17,10 @@ from unmask.api.validate import validate_chat, validate_completion
 from unmask.backend import Request
 from unmask.control.asked import Asked
 from unmask.errors import InvalidRequestError
+from unmask.strategy import StrategyChoice, StrategyName
 from unmask.tasks.formats import JsonObject
 from unmask.testing.builders import make_model
-from unmask.types import Message, Role, Sampling, StepBudget, StrategyChoice, StrategyName, Verification
+from unmask.types import Message, Role, Sampling, StepBudget, Verification
 
 
 def call_of(**changes: Any) -> Call:  # noqa: ANN401 - any field, of any type

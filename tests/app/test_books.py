@@ -26,7 +26,7 @@ from tests.ledger.databases import Databases, World
 from unmask.app.books import opened_engine
 from unmask.app.keys import opened_store, pepper_of
 from unmask.config import Settings
-from unmask.config.settings import KeyMode
+from unmask.config.choices import KeyMode
 from unmask.ledger.tables import ENDS, OPEN, REQUESTS
 from unmask.tenants.quota import parse_quota
 from unmask.tenants.token import SECRET_LENGTH, Token

@@ -7,7 +7,7 @@ import pytest
 
 from unmask.app.cache import cache_parts
 from unmask.config import Settings
-from unmask.config.settings import CacheMode
+from unmask.config.choices import CacheMode
 from unmask.control.cached import CacheParts
 from unmask.errors import ConfigError
 from unmask.testing.builders import make_generation

@@ -14,7 +14,7 @@ from unmask.app.books import opened_engine
 from unmask.app.keys import authenticator_in, opened_store, pepper_of
 from unmask.app.serve import listen
 from unmask.config import Settings
-from unmask.config.settings import KeyMode
+from unmask.config.choices import KeyMode
 from unmask.tenants.authenticator import Authenticator
 from unmask.tenants.errors import KeyRefusedError, PepperError
 from unmask.tenants.token import SECRET_LENGTH, Token

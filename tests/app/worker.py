@@ -7,7 +7,7 @@ from rich.console import Console
 
 from unmask.app.serve import serve
 from unmask.config import Settings
-from unmask.config.settings import KeyMode
+from unmask.config.choices import KeyMode
 from unmask.testing.fake_backend import FakeBackend
 
 

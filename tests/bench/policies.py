@@ -8,9 +8,10 @@ from unmask.control.features import FEATURES
 from unmask.control.forest import LEAF, Forest, Tree
 from unmask.policy.policy import BudgetMode, Policy
 from unmask.policy.store import PolicyStore
+from unmask.strategy import StrategyChoice, StrategyName
 from unmask.tasks.registry import all_tasks
 from unmask.testing.budget_policies import make_exit, make_policy, make_task_policy
-from unmask.types import ExitCondition, ExitRule, ProgressSignal, StrategyChoice, StrategyName
+from unmask.types import ExitCondition, ExitRule, ProgressSignal
 
 PROMPT_TOKENS = FEATURES.index("prompt_tokens")
 LONG = 120.0

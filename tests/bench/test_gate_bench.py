@@ -32,8 +32,9 @@ from unmask.gate.scorer import Scorer
 from unmask.knowledge.measures import measure, pooled
 from unmask.policy.store import PolicyStore
 from unmask.sequence import Submission
+from unmask.strategy import StrategyName
 from unmask.testing.networks import make_network
-from unmask.types import Mode, Role, StepBudget, StrategyName
+from unmask.types import Mode, Role, StepBudget
 
 SUITE = small_suite()
 SMALL = GateSizes(worlds=1, seeds=(0, 1), latency=LatencyPlan(questions=2, rounds=1), wave=2, scenarios=2)

@@ -23,7 +23,7 @@ from unmask.bench.policy_look import Look, look_records
 from unmask.bench.policy_targets import Judged, is_eligible, judge
 from unmask.bench.policy_wall import Walls
 from unmask.bench.report import MustReach, Op
-from unmask.types import StrategyName
+from unmask.strategy import StrategyName
 
 Numbers: TypeAlias = tuple[float | Sequence[float], float | Sequence[float]]
 

@@ -22,13 +22,13 @@ from unmask.bench.policy_items import (
 from unmask.bench.published import RULES, Candidate, choose, label_of, settings_of
 from unmask.bench.trial import Setup
 from unmask.bench.tuning_run import Tuned
+from unmask.strategy import StrategyChoice, StrategyName
 from unmask.tasks.item import Split, split_of
 from unmask.tasks.registry import all_tasks
 from unmask.testing.builders import make_model
 from unmask.testing.curves import make_curves, make_shares
 from unmask.tune.curve_file import write_curves
 from unmask.tune.errors import CurveFileError, ForeignCurvesError
-from unmask.types import StrategyChoice, StrategyName
 
 COUNT = 400
 RULE = StrategyName.KLASS

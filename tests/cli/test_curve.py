@@ -13,13 +13,13 @@ from unmask.app.local import local_backend
 from unmask.backend import Request
 from unmask.cli.entry import run
 from unmask.cli.tools import Tools
+from unmask.strategy import StrategyChoice
 from unmask.tasks.item import Split
 from unmask.testing.fake_backend import FakeBackend
 from unmask.tune.curve_file import read_curves
 from unmask.tune.exit_file import write_exits
 from unmask.tune.items import draw_items
 from unmask.tune.run import CURVES, JOURNAL
-from unmask.types import StrategyChoice
 
 ANSWERS = {item.messages: item.answer for item in draw_items("sort", 5, 0)}
 

@@ -10,9 +10,10 @@ from unmask.backend import Request
 from unmask.cli.watch import LineWatcher
 from unmask.config import Settings
 from unmask.errors import ContextLengthError, UnmaskError, WeightsError
+from unmask.strategy import StrategyChoice, StrategyName
 from unmask.testing.builders import make_generation, make_usage
 from unmask.testing.fake_backend import FakeBackend
-from unmask.types import Message, Mode, Outcome, Precision, Role, Sampling, StepBudget, StrategyChoice, StrategyName
+from unmask.types import Message, Mode, Outcome, Precision, Role, Sampling, StepBudget
 
 SUM = "012+030=0042: 42"
 

@@ -15,6 +15,7 @@ from unmask.policy.parts import canonical_part
 from unmask.policy.policy import BudgetMode
 from unmask.policy.standing import Stage
 from unmask.policy.store import PolicyStore
+from unmask.strategy import StrategyName
 from unmask.tasks.item import Split
 from unmask.testing.builders import make_model
 from unmask.testing.curves import make_curves, make_shares
@@ -24,7 +25,6 @@ from unmask.tune.curve import CurveSet
 from unmask.tune.curve_file import write_curves
 from unmask.tune.exit_file import write_exits
 from unmask.tune.run import CURVES
-from unmask.types import StrategyName
 
 STEEP = make_curves(make_shares((0.1, 0.5, 0.8, 0.9, 0.97), grid=(1, 2, 4, 8, 16), items=300))
 

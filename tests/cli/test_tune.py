@@ -11,6 +11,7 @@ from tests.cli.terminal import Ended, type_in
 from tests.tune.synthetic import curves_of
 from unmask.control.classify import read_reliability
 from unmask.policy.file import policy_text
+from unmask.strategy import StrategyChoice, StrategyName
 from unmask.tasks.item import Split
 from unmask.tasks.registry import all_tasks
 from unmask.testing.budget_policies import make_policy, make_task_policy
@@ -20,7 +21,6 @@ from unmask.tune.curve_file import read_curves, write_curves
 from unmask.tune.difficulty_file import read_difficulty
 from unmask.tune.difficulty_run import planned
 from unmask.tune.run import CURVES
-from unmask.types import StrategyChoice, StrategyName
 
 SPLITS = (Split.TUNE, Split.CALIBRATE, Split.TEST)
 

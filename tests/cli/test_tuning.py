@@ -18,10 +18,11 @@ from unmask.policy.finality_file import read_finality
 from unmask.policy.parts import canonical_part
 from unmask.policy.policy import ExitPolicy, Policy
 from unmask.policy.replay import read_replay
+from unmask.strategy import StrategyChoice, StrategyName
 from unmask.testing.budget_policies import make_policy, make_task_policy
 from unmask.testing.exits import make_rule
 from unmask.tune.exit_file import read_exits
-from unmask.types import ExitRule, StrategyChoice, StrategyName
+from unmask.types import ExitRule
 
 LIMITS = ("--misjudgement-limit", "0.2", "--quality-limit", "0.2")
 HASTY = StrategyChoice(name=StrategyName.CONFIDENCE_THRESHOLD, threshold=0.9)

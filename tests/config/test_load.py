@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from unmask.config import Settings
+from unmask.config.choices import KeyMode, PromotionGate, Switch
 from unmask.config.durability import Durability
 from unmask.config.keys import settings_keys
 from unmask.config.load import Loaded, Source, load_settings
-from unmask.config.settings import KeyMode, PromotionGate, Switch
 from unmask.errors import ConfigError
 from unmask.savings.errors import SavingUnmeasuredError
 from unmask.savings.figure_file import write_figure

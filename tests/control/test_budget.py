@@ -15,10 +15,11 @@ from unmask.control.sources import ActivePolicy, Estimate
 from unmask.errors import InvalidRequestError
 from unmask.policy.policy import AtCap, BucketSteps, BudgetMode, Preference
 from unmask.service import ClassTerms
+from unmask.strategy import StrategyChoice, StrategyName
 from unmask.testing.budget_policies import RULE, make_class_policy, make_exit, make_task_policy
 from unmask.testing.builders import make_model
 from unmask.testing.policies import DIGEST, make_active
-from unmask.types import Bucket, ExitPlan, Message, Mode, Role, StepBudget, StrategyChoice, StrategyName
+from unmask.types import Bucket, ExitPlan, Message, Mode, Role, StepBudget
 
 MODEL = make_model(default_canvas_length=32, default_steps=32, max_steps=64, canvas_lengths=(8, 16, 32))
 ASK = Request(model="tiny", messages=(Message(role=Role.USER, content="sort 3 , 1"),))

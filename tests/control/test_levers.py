@@ -13,12 +13,13 @@ from unmask.control.asked import Asked
 from unmask.control.budget import assign
 from unmask.control.check import AnswerCheck
 from unmask.control.reexpand import conclude
+from unmask.strategy import StrategyChoice, StrategyName
 from unmask.tasks.numeric import Numeric
 from unmask.testing.attempts import Attempts, make_admitted, make_expansion, say
 from unmask.testing.budget_policies import make_exit, make_task_policy
 from unmask.testing.builders import make_model
 from unmask.testing.policies import DIGEST, make_active
-from unmask.types import Message, Role, Sampling, StrategyChoice, StrategyName
+from unmask.types import Message, Role, Sampling
 
 ENTROPY = StrategyChoice(name=StrategyName.ENTROPY_BOUND, threshold=0.5)
 SORT = make_task_policy("sort", strategy=ENTROPY, exit=make_exit(enabled=True))

@@ -17,10 +17,11 @@ from unmask.policy.digest import policy_digest
 from unmask.policy.finality_file import finality_bytes, read_finality
 from unmask.policy.policy import Policy
 from unmask.policy.store import PolicyStore
+from unmask.strategy import StrategyChoice, StrategyName
 from unmask.tasks.formats import JsonSchema
 from unmask.testing.budget_policies import make_task_policy
 from unmask.testing.learned import make_finality_model
-from unmask.types import Message, Role, StrategyChoice, StrategyName
+from unmask.types import Message, Role
 
 MODEL = (FIRST.model, FIRST.model_digest)
 REQUEST = Request(model="tiny", messages=(Message(role=Role.USER, content="sort 3, 1, 2"),), max_tokens=32)

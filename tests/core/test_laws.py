@@ -16,12 +16,13 @@ from unmask.plan import CanvasResult, CanvasTask, DecodeTask, SpeculativeResult,
 from unmask.sched.admission import pages_needed
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence, Submission
+from unmask.strategy import StrategyName
 from unmask.testing.cores import make_core, make_engine, run_all
 from unmask.testing.learned import make_choice
 from unmask.testing.listeners import RecordingListener
 from unmask.testing.networks import TINY_ADAPTER, make_network
 from unmask.testing.submissions import make_submission
-from unmask.types import ExitReason, FinishReason, Outcome, Sampling, StrategyName
+from unmask.types import ExitReason, FinishReason, Outcome, Sampling
 
 NETWORK = make_network()
 TOLERANCE = 1e-5

@@ -10,6 +10,7 @@ from unmask.engine.weights import load_weights, packaged_models, packaged_weight
 from unmask.local.model import serve_model
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence, Submission
+from unmask.strategy import StrategyName
 from unmask.tasks.item import Split
 from unmask.tasks.registry import all_tasks
 from unmask.testing.cores import run_all
@@ -17,7 +18,7 @@ from unmask.testing.learned import make_choice
 from unmask.testing.manual_clock import ManualClock
 from unmask.testing.submissions import make_submission
 from unmask.text.tokenizer import packaged_tokenizer
-from unmask.types import Mode, Outcome, Precision, Sampling, StrategyName
+from unmask.types import Mode, Outcome, Precision, Sampling
 
 TOGETHER = SchedSettings(pages=256, page_size=16, prefill_tokens=64, max_rows=12)
 ALONE = SchedSettings(

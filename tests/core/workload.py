@@ -18,6 +18,7 @@ from unmask.sched.admission import pages_needed
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence, Submission
 from unmask.service import Batching, ClassTerms
+from unmask.strategy import StrategyName
 from unmask.testing.cores import make_core
 from unmask.testing.learned import make_choice
 from unmask.testing.listeners import RecordingListener
@@ -35,7 +36,6 @@ from unmask.types import (
     ProgressSignal,
     Sampling,
     SignalKind,
-    StrategyName,
 )
 
 VOCABULARY = range(2, TINY_SHAPE.vocabulary)

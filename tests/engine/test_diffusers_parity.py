@@ -22,10 +22,10 @@ from tests.engine.dense import dense_logits
 from tests.engine.strategies.handmade import revealed, sure, view
 from unmask.engine.strategies.low_confidence import LowConfidence
 from unmask.sched.settings import SchedSettings
+from unmask.strategy import StrategyChoice
 from unmask.testing.cores import make_core, make_engine, run_all
 from unmask.testing.networks import TINY_ADAPTER, make_network
 from unmask.testing.submissions import make_submission
-from unmask.types import StrategyChoice
 
 NETWORK = make_network(seed=3)
 ADAPTER = replace(TINY_ADAPTER, forbidden=(TINY_ADAPTER.mask, TINY_ADAPTER.end))

@@ -26,12 +26,13 @@ from unmask.plan import (
     TokenResult,
 )
 from unmask.policy.exit_rule import MEASURED
+from unmask.strategy import StrategyChoice, StrategyName
 from unmask.testing.canvas_tasks import make_canvas_task
 from unmask.testing.exits import make_rule
 from unmask.testing.fake_runner import FakeRunner, logits_for
 from unmask.testing.learned import make_choice
 from unmask.testing.networks import TINY_ADAPTER
-from unmask.types import ExitRule, FixedToken, ProgressSignal, Sampling, StrategyChoice, StrategyName
+from unmask.types import ExitRule, FixedToken, ProgressSignal, Sampling
 
 MASK, END = TINY_ADAPTER.mask, TINY_ADAPTER.end
 VOCABULARY = 16

@@ -9,10 +9,11 @@ from unmask.backend import Request
 from unmask.errors import ContextLengthError, InvalidRequestError
 from unmask.local.limits import check_draft_tokens, make_submission
 from unmask.sequence import Submission
+from unmask.strategy import StrategyChoice, StrategyName
 from unmask.testing.builders import make_model
 from unmask.testing.exits import make_plan, make_rule
 from unmask.testing.learned import make_choice, make_finality_model
-from unmask.types import Draft, Mode, Sampling, StepBudget, StrategyChoice, StrategyName
+from unmask.types import Draft, Mode, Sampling, StepBudget
 
 MODEL = make_model()
 PROMPT = tuple(range(10, 20))

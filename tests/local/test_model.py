@@ -10,6 +10,7 @@ from unmask.errors import ConfigError, WeightsError
 from unmask.local import model as model_module
 from unmask.local.model import EMBEDDED_ADAPTER, make_core, serve_model
 from unmask.sched.settings import SchedSettings
+from unmask.strategy import StrategyName
 from unmask.testing.cores import run_all
 from unmask.testing.fake_runner import FakeRunner
 from unmask.testing.learned import make_choice
@@ -17,7 +18,7 @@ from unmask.testing.manual_clock import ManualClock
 from unmask.testing.networks import TINY_SHAPE, letter, make_network
 from unmask.testing.submissions import make_submission
 from unmask.text.tokenizer import SPECIALS, Special, packaged_tokenizer
-from unmask.types import Draft, Outcome, Precision, StrategyName
+from unmask.types import Draft, Outcome, Precision
 
 TOKENIZER = packaged_tokenizer()
 SHAPE = replace(TINY_SHAPE, vocabulary=TOKENIZER.size)

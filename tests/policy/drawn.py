@@ -20,16 +20,8 @@ from unmask.policy.policy import (
     TaskPolicy,
 )
 from unmask.service import MOST_WIDTH, SearchMethod
-from unmask.types import (
-    Bucket,
-    ExitCondition,
-    ExitRule,
-    LearnedExit,
-    ProgressSignal,
-    SignalKind,
-    StrategyChoice,
-    StrategyName,
-)
+from unmask.strategy import StrategyChoice, StrategyName
+from unmask.types import Bucket, ExitCondition, ExitRule, LearnedExit, ProgressSignal, SignalKind
 
 EXAMPLES = 25
 """A policy has some forty drawn values, so a few of them go a long way."""

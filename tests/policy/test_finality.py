@@ -17,8 +17,9 @@ from unmask.policy.finality import (
     score,
     sights,
 )
+from unmask.strategy import HiddenUnit
 from unmask.testing.learned import make_finality_model
-from unmask.types import HiddenUnit, StepTrace
+from unmask.types import StepTrace
 
 END = 1
 

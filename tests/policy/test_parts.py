@@ -7,8 +7,8 @@ import pytest
 from unmask.errors import ConfigError
 from unmask.policy.parts import LARGEST_PART, canonical_part, parts_of
 from unmask.policy.policy import BudgetMode
+from unmask.strategy import StrategyChoice
 from unmask.testing.budget_policies import make_policy, make_task_policy
-from unmask.types import StrategyChoice
 
 DIGEST = hashlib.sha256(b'{"a":1,"b":[2.5]}').hexdigest()
 

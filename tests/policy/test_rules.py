@@ -11,17 +11,9 @@ from unmask.errors import ConfigError
 from unmask.policy.policy import BucketSteps, BudgetMode, ControlPolicy, Policy, PrecisionPolicy, SearchPolicy
 from unmask.policy.rules import check_policy
 from unmask.service import SearchMethod
+from unmask.strategy import StrategyChoice, StrategyName
 from unmask.testing.budget_policies import make_class_policy, make_exit, make_policy, make_task_policy
-from unmask.types import (
-    Bucket,
-    ExitCondition,
-    ExitRule,
-    LearnedExit,
-    Precision,
-    ProgressSignal,
-    StrategyChoice,
-    StrategyName,
-)
+from unmask.types import Bucket, ExitCondition, ExitRule, LearnedExit, Precision, ProgressSignal
 
 
 def task(**changes: Any) -> Policy:  # noqa: ANN401 - any field of the task

@@ -11,18 +11,10 @@ from unmask.errors import InvalidRequestError
 from unmask.remote.body import body_of, check_request
 from unmask.remote.errors import UnsupportedByUpstreamError, UpstreamProtocolError
 from unmask.remote.settings import Kind
+from unmask.strategy import StrategyChoice, StrategyName
 from unmask.testing.builders import make_model
 from unmask.testing.fake_upstream import answer, chunk, event, streaming
-from unmask.types import (
-    Draft,
-    ExitPlan,
-    ExitRule,
-    Mode,
-    Sampling,
-    StepBudget,
-    StrategyChoice,
-    StrategyName,
-)
+from unmask.types import Draft, ExitPlan, ExitRule, Mode, Sampling, StepBudget
 
 LEVERS: dict[str, tuple[Lever, dict[str, Any]]] = {
     "diffusion.max_steps": (Lever.BUDGET, {"budget": StepBudget(max_steps=4)}),

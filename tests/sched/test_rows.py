@@ -8,9 +8,10 @@ from unmask.plan import CanvasTask, DecodeTask, Row, SpeculativeTask
 from unmask.sched.rows import RowSize, make_row, open_canvas, row_size
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Canvas, Sequence
+from unmask.strategy import StrategyChoice, StrategyName
 from unmask.testing.sequences import make_sequence
 from unmask.testing.submissions import make_submission
-from unmask.types import Draft, Mode, Sampling, StrategyChoice, StrategyName
+from unmask.types import Draft, Mode, Sampling
 
 MASK = 0
 SETTINGS = SchedSettings(pages=64, page_size=16, prefill_tokens=32)

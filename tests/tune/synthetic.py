@@ -7,12 +7,12 @@ from random import Random
 import numpy as np
 
 from unmask.control.features import FEATURES, Features
+from unmask.strategy import StrategyChoice
 from unmask.tasks.item import Split, split_of_digest
 from unmask.testing.curves import make_curves
 from unmask.tune.curve import Curve, CurveSet
 from unmask.tune.item_runs import ItemRuns, Run, RunSet
 from unmask.tune.items import draw_items
-from unmask.types import StrategyChoice
 
 GRID = (1, 2, 4, 8, 16, 32)
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from unmask.policy.rules import check_policy
+from unmask.strategy import StrategyChoice, StrategyName
 from unmask.testing.budget_policies import make_class_policy, make_exit, make_policy, make_task_policy
 from unmask.testing.builders import make_model
 from unmask.testing.curves import make_curves, make_shares
@@ -10,7 +11,6 @@ from unmask.tune.carry import carried, carried_exits, carried_start
 from unmask.tune.propose import propose
 from unmask.tune.start import Start
 from unmask.tune.task_strategy import TaskStrategy
-from unmask.types import StrategyChoice, StrategyName
 
 CURVES = make_curves(make_shares((0.1, 0.5, 0.8, 0.9, 0.97), grid=(1, 2, 4, 8, 16), items=300))
 PROPOSAL = propose(CURVES, make_model("tiny"), ())

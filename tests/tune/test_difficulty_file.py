@@ -8,10 +8,11 @@ import pytest
 from tests.control.values import make_features, make_model, stump
 from unmask.control.estimator_file import EstimatorDamagedError, estimator_content
 from unmask.policy.policy import BucketSteps
+from unmask.strategy import StrategyChoice, StrategyName
 from unmask.tune.difficulty_file import read_difficulty, write_difficulty
 from unmask.tune.errors import CurveFileError, CurveRunError
 from unmask.tune.propose import CalibratedTask
-from unmask.types import Bucket, StrategyChoice, StrategyName
+from unmask.types import Bucket
 
 PART = estimator_content(model="tiny", model_digest="m", tasks={"sort": make_model(stump("digits", 10, 1.0, 3.0))})
 REPORT: dict[str, object] = {

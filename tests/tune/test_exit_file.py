@@ -12,6 +12,7 @@ from rich.console import Console
 from tests.tune.traced import TASK, Behaviour, TracedBackend, make_runner
 from unmask.policy.convert import raw_exit
 from unmask.policy.file import parse_policy, policy_text
+from unmask.strategy import StrategyName
 from unmask.testing.builders import make_model
 from unmask.testing.curves import make_curves, make_origin, make_shares
 from unmask.testing.learned import make_finality_model
@@ -22,7 +23,6 @@ from unmask.tune.exit_picture import save_exit_picture
 from unmask.tune.exit_report import candidate_table, exit_table, needs
 from unmask.tune.exits import ExitSearch, tune_exit
 from unmask.tune.propose import propose
-from unmask.types import StrategyName
 
 PART = "f" * 64
 MODEL = make_model("tiny")

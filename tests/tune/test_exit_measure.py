@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.tune.traced import ASKING, TASK, Behaviour, TracedBackend, make_runner
 from unmask.app.local import local_backend
 from unmask.config import Settings
+from unmask.strategy import StrategyChoice, StrategyName
 from unmask.testing.exits import make_rule
 from unmask.tune.asking import make_asking
 from unmask.tune.errors import ExitRunError
@@ -19,7 +20,7 @@ from unmask.tune.exit_measure import is_exact, measure_setting
 from unmask.tune.exit_rules import REFERENCE, Setting
 from unmask.tune.exit_runs import ExitRun, ExitRunner, RunKey
 from unmask.tune.items import draw_items
-from unmask.types import ExitRule, StrategyChoice, StrategyName
+from unmask.types import ExitRule
 
 HASTY = StrategyChoice(name=StrategyName.CONFIDENCE_THRESHOLD, threshold=0.9)
 ITEMS = draw_items(TASK, 12, 0)

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from tests.tune.traced import TASK, Behaviour, TracedBackend, make_runner
 from unmask.policy.exit_rule import rule_faults
+from unmask.strategy import StrategyChoice, StrategyName
 from unmask.testing.learned import make_finality_model
 from unmask.tune.exit_figures import ExitFigures, ItemOutcome, figures_of, misjudgement_bound
 from unmask.tune.exit_rules import MOST_CANDIDATES, REFERENCE, THRESHOLDS, Setting, careful_rule, rules
 from unmask.tune.exits import ExitSearch, MeasuredSetting, TunedExit, choose, exit_of, strategy_of, tune_exit
-from unmask.types import StrategyChoice, StrategyName
 
 LOOSE = ExitSearch(items=40, calibrate_items=40, seed=0, misjudgement_limit=0.2, quality_limit=0.2)
 HASTY = StrategyChoice(name=StrategyName.CONFIDENCE_THRESHOLD, threshold=0.9)

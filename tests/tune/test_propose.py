@@ -11,6 +11,7 @@ from rich.console import Console
 
 from unmask.errors import UnmaskError
 from unmask.policy.policy import DEFAULT_TASK, BucketSteps, BudgetMode, ExitPolicy, Policy, Preference
+from unmask.strategy import StrategyChoice, StrategyName
 from unmask.tasks.item import Split
 from unmask.testing.builders import make_model
 from unmask.testing.curves import make_curve, make_curves, make_shares
@@ -19,7 +20,7 @@ from unmask.tune.curve import CurveSet
 from unmask.tune.errors import ForeignCurvesError, SplitError
 from unmask.tune.propose import Calibrated, CalibratedTask, Extras, Proposal, proposal_table, propose
 from unmask.tune.task_strategy import TaskStrategy
-from unmask.types import Bucket, ExitCondition, ExitRule, ProgressSignal, StrategyChoice, StrategyName
+from unmask.types import Bucket, ExitCondition, ExitRule, ProgressSignal
 
 GRID = (1, 2, 4, 8, 16)
 MODEL = make_model("tiny")

@@ -14,11 +14,12 @@ from unmask.control.verdict import Judge
 from unmask.policy.exit_replay import replay
 from unmask.policy.policy import ExitPolicy, TaskPolicy
 from unmask.policy.replay import parse_replay, replay_bytes
+from unmask.strategy import StrategyChoice, StrategyName
 from unmask.tasks.registry import all_tasks
 from unmask.testing.exits import make_rule
 from unmask.tune.items import draw_items
 from unmask.tune.replaying import Replayed, ReplayedPolicy, replay_controls
-from unmask.types import ExitRule, StepBudget, StrategyChoice, StrategyName
+from unmask.types import ExitRule, StepBudget
 
 OLD, NEW = "a" * 64, "b" * 64
 HASTY = StrategyChoice(name=StrategyName.CONFIDENCE_THRESHOLD, threshold=0.9)

@@ -7,12 +7,12 @@ import pytest
 from tests.control.values import BUCKETS, make_entry, make_model
 from tests.tune.synthetic import items_of, runs_of
 from unmask.stats import Interval, NotEnoughData
+from unmask.strategy import StrategyChoice
 from unmask.tasks.item import Split
 from unmask.tune.difficulty import Recipe
 from unmask.tune.errors import SplitError
 from unmask.tune.item_runs import RunsError, RunSet
 from unmask.tune.tuned import Splits, TaskTuned, realise, tune_all
-from unmask.types import StrategyChoice
 
 RECIPE = Recipe(quantiles=(0.8,), trees=12, folds=3)
 ENTRY = make_entry(alpha=0.05)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from unmask.backend import DoneEvent, Event, Generation, ModelInfo, Request
 from unmask.policy.exit_replay import first_exit
+from unmask.strategy import StrategyName
 from unmask.tasks.item import Item, Split
 from unmask.testing.builders import make_generation, make_model, make_usage
 from unmask.testing.exits import make_progress
@@ -14,7 +15,7 @@ from unmask.tune.asking import Asking
 from unmask.tune.exit_log import ExitLog
 from unmask.tune.exit_runs import ExitRunner
 from unmask.tune.items import draw_items
-from unmask.types import ExitAction, FinishReason, Progress, ProgressSignal, StepTrace, StrategyName
+from unmask.types import ExitAction, FinishReason, Progress, ProgressSignal, StepTrace
 
 END, WRONG, MASKED = 1, 99, 4
 ASKING = Asking(model="tiny", canvas_length=16)

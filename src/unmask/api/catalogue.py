@@ -9,9 +9,10 @@ from unmask.api.authentication import principal_of_request
 from unmask.api.reading import find_model
 from unmask.api.responses import json_response
 from unmask.backend import Backend, ModelInfo
-from unmask.control.controller import Controller, known_tasks
+from unmask.control.controller import Controller
 from unmask.control.route import Route
 from unmask.control.sources import FIXED_POLICY, ActivePolicy
+from unmask.control.task_of import known_tasks
 from unmask.control.tiers import usable_classes
 
 

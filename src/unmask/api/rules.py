@@ -24,7 +24,8 @@ from unmask.api.seeds import LARGEST_SEED, LEAST_SEED
 from unmask.api.verify_rules import VERIFY_RULES
 from unmask.backend import HIGHEST_TEMPERATURE, MOST_ALTERNATIVES, MOST_STOPS
 from unmask.service import MOST_WIDTH, Criticality, SearchMethod
-from unmask.types import NAMED_STRATEGIES, Mode
+from unmask.strategy import NAMED_STRATEGIES
+from unmask.types import Mode
 
 _WHOLE = "Send a whole number, without quotes or a fraction."
 _STEPS = Rule("a whole number, at least 1", f"{_WHOLE} /v1/models shows the most a model takes.")

@@ -18,7 +18,8 @@ from unmask.api.strict import STRICT, Strict, described, where
 from unmask.api.verify_schema import Verifiers
 from unmask.backend import HIGHEST_TEMPERATURE, MOST_STOPS
 from unmask.service import MOST_WIDTH, Criticality, SearchMethod
-from unmask.types import NAMED_STRATEGIES, Mode, StrategyName
+from unmask.strategy import NAMED_STRATEGIES, StrategyName
+from unmask.types import Mode
 
 TEXT_TAG = "<text>"
 PARTS_TAG = "<parts>"

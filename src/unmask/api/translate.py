@@ -20,9 +20,10 @@ from unmask.backend import ModelInfo, Request
 from unmask.control.asked import MAX_REEXPANSIONS, Asked
 from unmask.errors import InvalidRequestError
 from unmask.service import Criticality
+from unmask.strategy import StrategyChoice
 from unmask.tasks.formats import AnswerFormat, JsonObject, JsonSchema
 from unmask.tasks.schema_limits import InvalidSchemaError
-from unmask.types import Message, Role, Sampling, StrategyChoice
+from unmask.types import Message, Role, Sampling
 
 _ROLES = {
     "system": Role.SYSTEM,

@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 
 from unmask.clock import SystemClock, SystemWallClock
 from unmask.config import Settings
-from unmask.config.settings import KeyMode
+from unmask.config.choices import KeyMode
 from unmask.database.engine import open_database
 from unmask.database.place import database_url
 from unmask.ledger.book import DatabaseLedger, Surroundings, open_ledger

@@ -9,7 +9,7 @@ from unmask.cache.embedding import Embeddings, OfflineEmbeddings, ServerEmbeddin
 from unmask.cache.store import AnswerStore, Bounds
 from unmask.clock import Clock
 from unmask.config import Settings
-from unmask.config.settings import CacheMode
+from unmask.config.choices import CacheMode
 from unmask.config.state import state_folder
 from unmask.control.cache_audits import AuditBook
 from unmask.control.cached import CacheParts

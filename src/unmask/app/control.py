@@ -5,7 +5,7 @@ from pathlib import Path
 from random import Random
 
 from unmask.config import Settings
-from unmask.config.settings import Switch
+from unmask.config.choices import Switch
 from unmask.config.state import state_folder
 from unmask.control.book import RecordBook
 from unmask.control.classify import packaged_classifier

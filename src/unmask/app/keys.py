@@ -8,7 +8,7 @@ from sqlalchemy import Engine
 
 from unmask.clock import SystemClock
 from unmask.config import Settings
-from unmask.config.settings import KeyMode
+from unmask.config.choices import KeyMode
 from unmask.database.engine import open_database
 from unmask.database.place import database_url
 from unmask.tenants.authenticator import Authenticator, open_authenticator

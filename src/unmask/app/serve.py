@@ -24,9 +24,9 @@ from unmask.app.server import DrainingServer
 from unmask.app.tracing import opened_tracing
 from unmask.backend import Backend
 from unmask.config import Settings
+from unmask.config.choices import KeyMode
 from unmask.config.rules import is_loopback
 from unmask.config.savings import enabled_savings
-from unmask.config.settings import KeyMode
 from unmask.config.state import state_folder
 from unmask.errors import ConfigError
 from unmask.ledger.book import DatabaseLedger

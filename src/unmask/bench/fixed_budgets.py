@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from unmask.backend import ModelInfo
+from unmask.strategy import StrategyChoice
 from unmask.tune.curve import Curve
 from unmask.tune.curve_file import read_curves
 from unmask.tune.errors import ForeignCurvesError
 from unmask.tune.isotonic import isotonic
 from unmask.tune.landmarks import find_landmarks
-from unmask.types import StrategyChoice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

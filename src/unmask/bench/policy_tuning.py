@@ -18,10 +18,10 @@ from unmask.bench.published import RULES, Candidate, Choice, choose, label_of, s
 from unmask.bench.trial import Setup, TrialRunner
 from unmask.bench.tuning_journal import JournalOf, Key, TuningJournal, open_tuning_journal
 from unmask.bench.tuning_run import Tuned, Way, measure_ways, missing, tuned, uniform
+from unmask.strategy import StrategyName
 from unmask.tasks.item import Item
 from unmask.tune.curve import Curve, curve_from
 from unmask.tune.record import CurveRecord
-from unmask.types import StrategyName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from unmask.bench.policy_items import MARGIN, TYPE_MARGIN
 from unmask.bench.trial import Setup
 from unmask.bench.tuning_run import Tuned
 from unmask.stats import Interval, IntervalResult, paired_difference
-from unmask.types import LOW_CONFIDENCE_WINDOW, StrategyChoice, StrategyName
+from unmask.strategy import LOW_CONFIDENCE_WINDOW, StrategyChoice, StrategyName
 
 _PROBABILITIES = (0.7, 0.8, 0.9, 0.95, 0.98, 0.99)
 _NATS = (0.01, 0.05, 0.1, 0.2, 0.4, 0.8)

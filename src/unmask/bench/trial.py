@@ -14,9 +14,10 @@ from unmask.local.limits import make_submission
 from unmask.local.model import model_info
 from unmask.sequence import Sequence as Generation
 from unmask.sequence import Submission
+from unmask.strategy import StrategyChoice
 from unmask.tasks.item import Item
 from unmask.tasks.registry import all_tasks
-from unmask.types import ExitPlan, Outcome, StepBudget, StrategyChoice
+from unmask.types import ExitPlan, Outcome, StepBudget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,12 @@ from random import Random
 from unmask.backend import ModelInfo, Request
 from unmask.local.limits import make_submission
 from unmask.sequence import Submission
+from unmask.strategy import StrategyChoice, StrategyName
 from unmask.tasks.item import Item, Split
 from unmask.tasks.registry import all_tasks
 from unmask.tasks.spec import load_spec
 from unmask.text.tokenizer import TextTokenizer
-from unmask.types import Mode, Role, StepBudget, StrategyChoice, StrategyName
+from unmask.types import Mode, Role, StepBudget
 
 MIN_PROMPT, MAX_PROMPT = 20, 600
 BUDGETS = (4, 8, 16, 32)

@@ -5,7 +5,7 @@ import argparse
 from unmask.cli.exits import UsageError
 from unmask.cli.gate_looks import look_log
 from unmask.cli.policy_store import settings_of
-from unmask.config.settings import PromotionGate
+from unmask.config.choices import PromotionGate
 from unmask.gate.artefacts import RunFolder
 from unmask.gate.decide_errors import PromotionRefusedError
 from unmask.policy.standing import SHORT

@@ -11,9 +11,9 @@ from pathlib import Path
 from unmask.cli.exits import UsageError
 from unmask.cli.tools import Tools
 from unmask.config import Settings
+from unmask.config.choices import KeyMode
 from unmask.config.file import find_file
 from unmask.config.load import load_settings
-from unmask.config.settings import KeyMode
 from unmask.policy.digest import policy_digest
 from unmask.policy.file import read_policy
 from unmask.policy.folders import open_store

@@ -14,7 +14,8 @@ from unmask.policy.log import Entry
 from unmask.policy.policy import Policy
 from unmask.policy.standing import SHORT, Life
 from unmask.service import ClassTerms
-from unmask.types import ExitRule, StrategyChoice
+from unmask.strategy import StrategyChoice
+from unmask.types import ExitRule
 
 
 def policy_record(digest: str, policy: Policy, life: Life | None) -> dict[str, object]:

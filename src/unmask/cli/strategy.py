@@ -3,7 +3,7 @@
 import argparse
 
 from unmask.cli.arguments import number, whole
-from unmask.types import NAMED_STRATEGIES, StrategyChoice, StrategyName
+from unmask.strategy import NAMED_STRATEGIES, StrategyChoice, StrategyName
 
 
 def add_strategy(parser: "argparse._ActionsContainer", default: str = "") -> None:

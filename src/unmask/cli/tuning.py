@@ -28,13 +28,13 @@ from unmask.policy.parts import canonical_part
 from unmask.policy.policy import Policy
 from unmask.policy.replay import replay_bytes
 from unmask.policy.store import PolicyStore
+from unmask.strategy import FinalityModel
 from unmask.tune.asking import Asking, make_asking
 from unmask.tune.items import draw_items
 from unmask.tune.origin import Origin, commit, machine
 from unmask.tune.replaying import Replayed, ReplayedPolicy, replay_controls
 from unmask.tune.settings import Asked, make_settings
 from unmask.tune.shown import interval_json, interval_text
-from unmask.types import FinalityModel
 
 if TYPE_CHECKING:
     from unmask.tune.exit_file import ExitSet

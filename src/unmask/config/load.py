@@ -9,12 +9,13 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
+from unmask.config.choices import KeyMode
 from unmask.config.file import read_file
 from unmask.config.keys import PREFIX, Key, Value, settings_keys
 from unmask.config.rules import is_loopback
 from unmask.config.savings import enabled_savings
 from unmask.config.schema import TextSource, ValueSource, checked
-from unmask.config.settings import KeyMode, Settings
+from unmask.config.settings import Settings
 from unmask.config.state import state_folder
 from unmask.errors import ConfigError, shown
 from unmask.savings.standing import known_figures, require_quality

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from unmask.config.settings import Settings, Switch
+from unmask.config.choices import Switch
+from unmask.config.settings import Settings
 from unmask.savings.registry import BFLOAT16, CONFIDENCE_STOP, PROMPT_REFINEMENT
 from unmask.types import Precision
 

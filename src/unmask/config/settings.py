@@ -1,44 +1,25 @@
 """The one schema of settings; the file, the environment, the flags and the manual are read off it."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Annotated
 
+from unmask.config.cache_settings import (
+    CacheAuditShare,
+    CacheBytes,
+    CacheChoice,
+    CacheEmbeddings,
+    CacheEntries,
+    CacheSimilarity,
+    CacheTtl,
+)
+from unmask.config.choices import CacheMode, KeyMode, PromotionGate, Switch
 from unmask.config.durability import Durability
-from unmask.config.rules import Address, Folder, Group, ModelAt, Names, OneOf, Range, Setting, Url
+from unmask.config.reward_settings import RewardKeyEnv, RewardKeyFile, RewardTimeout, RewardUrl
+from unmask.config.rules import Address, Folder, Group, Names, OneOf, Range, Setting, Url
 from unmask.service import Batching
 from unmask.types import Precision
 
 _SECONDS = Range(0.01, 3_600)
-
-
-class KeyMode(StrEnum):
-    """Whether requests need a key."""
-
-    OFF = "off"
-    REQUIRED = "required"
-
-
-class Switch(StrEnum):
-    """Whether something is done."""
-
-    OFF = "off"
-    ON = "on"
-
-
-class CacheMode(StrEnum):
-    """Which requests may be answered as one before: none, the very same, or also those that ask the same."""
-
-    OFF = "off"
-    EXACT = "exact"
-    SEMANTIC = "semantic"
-
-
-class PromotionGate(StrEnum):
-    """Whether promoting a policy takes a passing gate run."""
-
-    OFF = "off"
-    REQUIRED = "required"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,82 +297,17 @@ class Settings:
         Setting(Group.LEDGER, Folder(), "File of the price book.", empty="nothing costs anything"),
     ] = None
 
-    cache: Annotated[
-        CacheMode,
-        Setting(
-            Group.CACHE,
-            OneOf(CacheMode),
-            "Whether an answer may be given again: to the very same request, or also to one that asks the same in "
-            "other words. Never across tenants.",
-        ),
-    ] = CacheMode.OFF
-    cache_entries: Annotated[
-        int,
-        Setting(Group.CACHE, Range(1, 10_000_000), "Most answers kept; beyond it the one unused longest goes."),
-    ] = 10_000
-    cache_bytes: Annotated[
-        int,
-        Setting(Group.CACHE, Range(65_536, 1 << 40), "Most bytes that kept answers take, by a rough count."),
-    ] = 64 << 20
-    cache_ttl_s: Annotated[
-        float, Setting(Group.CACHE, Range(1, 31_536_000), "Seconds after which an answer is not given again.")
-    ] = 3_600.0
-    cache_audit_share: Annotated[
-        float,
-        Setting(
-            Group.CACHE,
-            Range(0, 1),
-            "Share of hits that are generated again and compared; the new text is answered. Without any, nobody "
-            "knows how many hits are false.",
-        ),
-    ] = 0.02
-    cache_embeddings: Annotated[
-        str | None,
-        Setting(
-            Group.CACHE,
-            ModelAt(),
-            "Server with /v1/embeddings whose vectors compare questions.",
-            empty="word vectors and n-grams, without any server",
-        ),
-    ] = None
-    cache_similarity: Annotated[
-        float,
-        Setting(
-            Group.CACHE,
-            Range(0, 1),
-            "Least cosine of questions that may ask the same; 0 takes the calibrated one. For a server's vectors "
-            "`unmask cache calibrate` finds it, and it has to be set.",
-        ),
-    ] = 0.0
-    reward_url: Annotated[
-        str | None,
-        Setting(
-            Group.SEARCH,
-            Url(),
-            "Endpoint that tells which of a search's answers is best. It is sent chats and answers.",
-            empty="verifiers, votes and confidence decide",
-        ),
-    ] = None
-    reward_key_env: Annotated[
-        str | None,
-        Setting(
-            Group.SEARCH,
-            Folder("the name of an environment variable"),
-            "Variable of the key that it is sent as a bearer token.",
-            empty="no variable",
-        ),
-    ] = None
-    reward_key_file: Annotated[
-        str | None, Setting(Group.SEARCH, Folder(), "File of that key, in place of a variable.", empty="no file")
-    ] = None
-    reward_timeout_s: Annotated[
-        float,
-        Setting(
-            Group.SEARCH,
-            _SECONDS,
-            "Seconds in which it has to answer; after them the answer is chosen without it.",
-        ),
-    ] = 2.0
+    cache: CacheChoice = CacheMode.OFF
+    cache_entries: CacheEntries = 10_000
+    cache_bytes: CacheBytes = 64 << 20
+    cache_ttl_s: CacheTtl = 3_600.0
+    cache_audit_share: CacheAuditShare = 0.02
+    cache_embeddings: CacheEmbeddings = None
+    cache_similarity: CacheSimilarity = 0.0
+    reward_url: RewardUrl = None
+    reward_key_env: RewardKeyEnv = None
+    reward_key_file: RewardKeyFile = None
+    reward_timeout_s: RewardTimeout = 2.0
 
     otlp_endpoint: Annotated[
         str | None,

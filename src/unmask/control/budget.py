@@ -22,7 +22,8 @@ from unmask.policy.policy import (
     TaskPolicy,
 )
 from unmask.service import ClassTerms, SmallerBudget
-from unmask.types import Bucket, ExitPlan, ExitRule, Mode, Precision, StepBudget, StrategyChoice
+from unmask.strategy import StrategyChoice
+from unmask.types import Bucket, ExitPlan, ExitRule, Mode, Precision, StepBudget
 
 
 class BudgetSource(StrEnum):

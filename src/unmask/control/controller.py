@@ -2,18 +2,15 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 
-from unmask.backend import Generation, ModelInfo, Request
+from unmask.backend import ModelInfo, Request
 from unmask.control.admitted import Admitted
 from unmask.control.answered import Answered, followed
-from unmask.control.asked import TASK, Asked
-from unmask.control.book import Kept
+from unmask.control.asked import Asked
 from unmask.control.budget import assign
 from unmask.control.cached import CachedAnswers, Looked, question_of
 from unmask.control.check import HeldTo, make_check
 from unmask.control.controls import draw_control
-from unmask.control.ended import Ended
 from unmask.control.errors import AnswerFailedError, BudgetSpentError
 from unmask.control.escalate import begin_small, escalate
 from unmask.control.expansion import expansion_of, total_cap
@@ -21,7 +18,7 @@ from unmask.control.parts import ControlParts
 from unmask.control.precision import unserved
 from unmask.control.quality import FULL, QualityLevel
 from unmask.control.quality_desk import QualityDesk
-from unmask.control.records import ControlRecord
+from unmask.control.recorder import ControlRecorder
 from unmask.control.reexpand import Generate, conclude
 from unmask.control.route import Route, RouteReason
 from unmask.control.routing import Routes
@@ -29,10 +26,11 @@ from unmask.control.savings import ServingSavings
 from unmask.control.search_choice import choose_search
 from unmask.control.searching import Begun, SearchParts, begin
 from unmask.control.sources import FIXED_POLICY, ActivePolicy, Classified, Estimate
+from unmask.control.task_of import classify_request
 from unmask.control.tiers import served_tier, settle_class, usable_classes
 from unmask.errors import InvalidRequestError
-from unmask.metrics.control import ControlEnd, ControlInstruments, ControlVerdict
-from unmask.policy.policy import DEFAULT_TASK, Policy
+from unmask.metrics.control import ControlEnd, ControlInstruments
+from unmask.policy.policy import Policy
 from unmask.savings.standing import Standing
 from unmask.tasks.consistency import SelfConsistency
 from unmask.tasks.criteria import load_criteria
@@ -71,7 +69,6 @@ class Controller:
         self._parts = parts
         self._instruments = instruments
         self._now = now
-        self._new_id = new_id
         self._tiers = tiers or {}
         self._cached = cached
         self._searches = searches or SearchParts()
@@ -79,6 +76,7 @@ class Controller:
         self._tasks = all_tasks()
         self._criteria = load_criteria()
         self._savings = ServingSavings(parts, instruments)
+        self._records = ControlRecorder(parts.book, instruments, now=now, new_id=new_id)
 
     def policy_of(self, model: ModelInfo) -> ActivePolicy | None:
         """Return the approved policy that is in force for a model; of a route, that of its larger model."""
@@ -127,7 +125,9 @@ class Controller:
         """Admit a request to the model of a route that it goes to first, and beside it to the larger one."""
         started = self._searches.clock.now()
         large, small = route.large, route.small
-        classified = self._classified(request, asked, large, self.policy_of(large), is_routed=True)
+        classified = classify_request(
+            self._parts.classifier, request, asked, large, self.policy_of(large), is_routed=True
+        )
         may_follow = asked.may_wait and asked.max_reexpansions != 0
         can_escalate = may_follow and (classified.task in self._tasks or held_to.is_something)
         decision = self._parts.routes.decide(
@@ -166,7 +166,7 @@ class Controller:
         """Give a request what it has of one model; a task type is told here unless it is known."""
         active = self.policy_of(model)
         asked = settle_class(active, asked, self._tiers)
-        classified = classified or self._classified(request, asked, model, active)
+        classified = classified or classify_request(self._parts.classifier, request, asked, model, active)
         task = classified.task
         estimate = None if active is None else self._estimate(active.policy, request, classified, held_to.answer_format)
         level = self._level(active, asked, model)
@@ -282,7 +282,7 @@ class Controller:
         first = answered.first
         # The small model of a route may have come to nothing: what it was to tell of exits is not known.
         if first.outcome is Outcome.COMPLETED and admitted.of(answered.attempts[0].model) is admitted:
-            self._keep(admitted, first, request_id)
+            self._records.keep(admitted, first, request_id)
         else:
             self.abandon(admitted)
         self._savings.settled(admitted, answered, self._now())
@@ -354,22 +354,6 @@ class Controller:
         if self._quality is not None:
             self._quality.look()
 
-    def _classified(
-        self, request: Request, asked: Asked, model: ModelInfo, active: ActivePolicy | None, *, is_routed: bool = False
-    ) -> Classified:
-        if asked.task is not None:
-            known = known_tasks(model, active)
-            if asked.task not in known:
-                raise InvalidRequestError(TASK, asked.task, ", ".join(known), "Leave it out, or send default.")
-            return Classified(task=asked.task)
-        # One that this model does not have stands for another model's requests.
-        if asked.default_task is not None and asked.default_task in known_tasks(model, active):
-            return Classified(task=asked.default_task)
-        # Without a policy or a route nothing depends on it.
-        if (active is None and not is_routed) or self._parts.classifier is None:
-            return Classified(task=DEFAULT_TASK)
-        return self._parts.classifier.classify(request.messages) or Classified(task=DEFAULT_TASK)
-
     def _estimate(
         self, policy: Policy, request: Request, classified: Classified, answer_format: AnswerFormat | None
     ) -> Estimate | None:
@@ -379,32 +363,6 @@ class Controller:
         if estimator is None:
             return None
         return estimator.estimate(request, classified.task, answer_format, task_confidence=classified.confidence)
-
-    def _keep(self, admitted: Admitted, generation: Generation, request_id: str) -> None:
-        book, name = self._parts.book, admitted.model.name
-        is_control = admitted.assignment.is_control
-        if book is None or not (is_control or (generation.exit is not None and admitted.check is not None)):
-            return
-        ended = Ended(
-            admitted=admitted, generation=generation, request_id=request_id, id=self._new_id(), time=self._now()
-        )
-        if is_control:
-            book.keep(ended.control, partial(self._control_kept, name))
-        else:
-            book.keep(ended.failure, partial(self._failure_kept, name))
-
-    def _control_kept(self, model: str, kept: Kept) -> None:
-        record = kept.record
-        extra = 0
-        if isinstance(record, ControlRecord) and record.exit_steps is not None:
-            extra = record.steps - record.exit_steps
-        if isinstance(record, ControlRecord) and not kept.is_lost:
-            self._instruments.control_judged(model, verdict_of(record))
-        self._instruments.control_ended(model, ControlEnd.LOST if kept.is_lost else ControlEnd.RECORDED, extra)
-
-    def _failure_kept(self, model: str, kept: Kept) -> None:
-        if kept.record is not None:
-            self._instruments.exit_failed(model)
 
 
 def _check_cap(admitted: Admitted, answered: Answered) -> None:
@@ -419,26 +377,3 @@ def _check_cap(admitted: Admitted, answered: Answered) -> None:
         attempts = 1 + answered.reexpansions
         error = AnswerFailedError(attempts, service_class.name, answered.cap, failures[0].reason)
         raise error.having(admitted, answered)
-
-
-def verdict_of(record: ControlRecord) -> ControlVerdict:
-    """Return what a control run says of its exit."""
-    if record.exit_steps is None:
-        return ControlVerdict.UNMET
-    match record.passed, record.exit_passed:
-        case True, True:
-            return ControlVerdict.BOTH_PASS
-        case True, False:
-            return ControlVerdict.MISJUDGED
-        case False, True:
-            return ControlVerdict.REVERSED
-        case False, False:
-            return ControlVerdict.BOTH_FAIL
-        case _:
-            return ControlVerdict.UNJUDGED
-
-
-def known_tasks(model: ModelInfo, active: ActivePolicy | None) -> tuple[str, ...]:
-    """Return the task types that a request to a model may name."""
-    of_policy = () if active is None else tuple(entry.task for entry in active.policy.tasks)
-    return tuple(dict.fromkeys((*model.tasks, *of_policy, DEFAULT_TASK)))

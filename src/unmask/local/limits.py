@@ -5,8 +5,9 @@ from unmask.errors import ContextLengthError, InvalidRequestError
 from unmask.policy.exit_rule import rule_faults
 from unmask.policy.finality import finality_fault
 from unmask.sequence import Begun, Submission
+from unmask.strategy import StrategyChoice, StrategyName
 from unmask.text.tokenizer import SPECIALS, Special
-from unmask.types import Draft, ExitPlan, Mode, StepBudget, StrategyChoice, StrategyName
+from unmask.types import Draft, ExitPlan, Mode, StepBudget
 
 
 def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...], begun: Begun = Begun()) -> Submission:

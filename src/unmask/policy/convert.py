@@ -13,7 +13,8 @@ from unmask.policy.policy import (
     TaskPolicy,
 )
 from unmask.policy.schema import ClassDocument, ExitDocument, PolicyDocument, StrategyDocument, TaskDocument
-from unmask.types import Bucket, ExitCondition, ExitRule, LearnedExit, StrategyChoice
+from unmask.strategy import StrategyChoice
+from unmask.types import Bucket, ExitCondition, ExitRule, LearnedExit
 
 
 def policy_from(document: PolicyDocument) -> Policy:

@@ -20,16 +20,8 @@ from unmask.policy.policy import (
     TaskPolicy,
 )
 from unmask.service import SearchMethod
-from unmask.types import (
-    Bucket,
-    ExitCondition,
-    ExitRule,
-    LearnedExit,
-    Precision,
-    ProgressSignal,
-    StrategyChoice,
-    StrategyName,
-)
+from unmask.strategy import StrategyChoice, StrategyName
+from unmask.types import Bucket, ExitCondition, ExitRule, LearnedExit, Precision, ProgressSignal
 
 WIDTH = 100
 _DIGEST = "0123456789abcdef"

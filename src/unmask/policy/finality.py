@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.policy.exit_rule import MOST_LOG_ODDS
-from unmask.types import FinalityModel, StepTrace
+from unmask.strategy import FinalityModel
+from unmask.types import StepTrace
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from unmask.errors import ConfigError
 from unmask.policy.digest import canonical, content_digest
 from unmask.policy.finality import FEATURES, finality_fault
-from unmask.types import FinalityModel, HiddenUnit
+from unmask.strategy import FinalityModel, HiddenUnit
 
 FORMAT = "unmask-finality"
 VERSION_DIGITS = 16

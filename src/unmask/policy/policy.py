@@ -5,7 +5,8 @@ from enum import StrEnum
 from typing import assert_never
 
 from unmask.service import ClassTerms, Criticality, SearchMethod
-from unmask.types import Bucket, ExitRule, Precision, StrategyChoice
+from unmask.strategy import StrategyChoice
+from unmask.types import Bucket, ExitRule, Precision
 
 DEFAULT_TASK = "default"
 """The task type of requests whose own is not known: fixed budget, no exit."""

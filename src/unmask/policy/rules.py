@@ -7,7 +7,8 @@ from unmask.errors import ConfigError, shown
 from unmask.policy.exit_rule import RuleFault, rule_faults
 from unmask.policy.policy import DEFAULT_TASK, BudgetMode, ClassPolicy, Policy, SearchPolicy, TaskPolicy
 from unmask.service import SearchMethod
-from unmask.types import Bucket, ExitRule, ProgressSignal, StrategyChoice, StrategyName
+from unmask.strategy import StrategyChoice, StrategyName
+from unmask.types import Bucket, ExitRule, ProgressSignal
 
 LEAST_YOUNG_FRACTION = 0.05
 

@@ -6,7 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from unmask.policy.policy import AtCap, BudgetMode, Preference
 from unmask.service import LEAST_WEIGHT, MOST_WIDTH, SearchMethod
-from unmask.types import Bucket, Precision, ProgressSignal, StrategyName
+from unmask.strategy import StrategyName
+from unmask.types import Bucket, Precision, ProgressSignal
 
 MOST_STEPS = 1_000_000
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"

@@ -6,7 +6,8 @@ from unmask.backend import HIGHEST_TEMPERATURE, MOST_ALTERNATIVES, MOST_STOPS, L
 from unmask.errors import InvalidRequestError
 from unmask.remote.errors import UnsupportedByUpstreamError
 from unmask.remote.settings import Kind, RemoteModel
-from unmask.types import Mode, StrategyChoice
+from unmask.strategy import StrategyChoice
+from unmask.types import Mode
 
 Json = dict[str, object]
 

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from unmask.plan import CanvasTask
-from unmask.types import Sampling, StrategyChoice
+from unmask.strategy import StrategyChoice
+from unmask.types import Sampling
 
 
 def make_canvas_task(tokens: Sequence[int], **changes: Any) -> CanvasTask:  # noqa: ANN401 - any field of the task

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from unmask.strategy import StrategyChoice
 from unmask.tune.curve import Curve, CurveSet
 from unmask.tune.origin import Origin
 from unmask.tune.settings import CurveSettings
-from unmask.types import Mode, StrategyChoice
+from unmask.types import Mode
 
 
 def make_curve(*rows: str, task: str = "sort", grid: tuple[int, ...] = (1, 4, 8)) -> Curve:

@@ -1,7 +1,7 @@
 """What is learnt elsewhere, written down by hand."""
 
 from unmask.policy.finality import FEATURES
-from unmask.types import FinalityModel, HiddenUnit, StrategyChoice, StrategyName
+from unmask.strategy import FinalityModel, HiddenUnit, StrategyChoice, StrategyName
 
 SURE = dict.fromkeys(FEATURES, 0.0) | {"log_odds": 1.0, "neighbour_log_odds": 0.2, "age": 0.8, "left_fixed": 0.3}
 

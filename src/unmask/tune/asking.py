@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from unmask.backend import Generation, ModelInfo, Request
 from unmask.control.check import make_check
 from unmask.errors import InvalidRequestError
+from unmask.strategy import StrategyChoice
 from unmask.tasks.item import Item
 from unmask.tasks.registry import all_tasks
 from unmask.tune.errors import ExitRunError
-from unmask.types import ExitPlan, FinishReason, Outcome, StepBudget, StrategyChoice
+from unmask.types import ExitPlan, FinishReason, Outcome, StepBudget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

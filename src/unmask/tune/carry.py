@@ -4,10 +4,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from unmask.policy.policy import DEFAULT_TASK, ClassPolicy, ExitPolicy, Policy
+from unmask.strategy import StrategyChoice
 from unmask.tune.propose import Proposal, Source
 from unmask.tune.settings import CurveSettings
 from unmask.tune.start import Start
-from unmask.types import StrategyChoice
 
 
 def carried_start(old: Policy | None) -> Start:

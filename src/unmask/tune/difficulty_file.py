@@ -11,9 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from unmask.control.difficulty import Estimator
 from unmask.control.estimator_file import parse_estimator
 from unmask.policy.policy import BucketSteps
+from unmask.strategy import StrategyChoice
 from unmask.tune.errors import CurveFileError, CurveRunError
 from unmask.tune.propose import Calibrated, CalibratedTask
-from unmask.types import Bucket, StrategyChoice
+from unmask.types import Bucket
 
 FORMAT: Literal["unmask.difficulty/1"] = "unmask.difficulty/1"
 

@@ -10,6 +10,7 @@ from unmask.control.estimator_file import estimator_content, parse_estimator
 from unmask.policy.convert import raw_strategy
 from unmask.policy.policy import DEFAULT_TASK, BucketSteps, BudgetMode, Policy, TaskPolicy
 from unmask.stats import Interval, IntervalResult, NotEnoughData
+from unmask.strategy import StrategyChoice
 from unmask.tune.cost import median_cost
 from unmask.tune.curve import CurveSet
 from unmask.tune.difficulty import Recipe
@@ -19,7 +20,6 @@ from unmask.tune.shift import Loss
 from unmask.tune.start import Start
 from unmask.tune.task_strategy import strategy_name
 from unmask.tune.tuned import Splits, TaskTuned, tune_all
-from unmask.types import StrategyChoice
 
 MICRO = 1e6
 

@@ -3,16 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from unmask.strategy import FinalityModel, StrategyChoice, StrategyName
 from unmask.tune.task_strategy import strategy_name
-from unmask.types import (
-    ExitCondition,
-    ExitRule,
-    FinalityModel,
-    LearnedExit,
-    ProgressSignal,
-    StrategyChoice,
-    StrategyName,
-)
+from unmask.types import ExitCondition, ExitRule, LearnedExit, ProgressSignal
 
 MOST_CANDIDATES = 12
 """Settings a task type, strategies and rules together: as many as a published rule is given where both are compared."""

@@ -8,12 +8,13 @@ from typing import Protocol
 import orjson
 
 from unmask.backend import Backend, Generation
+from unmask.strategy import StrategyChoice
 from unmask.tasks.item import Item
 from unmask.tasks.registry import all_tasks
 from unmask.tune.asking import Asking, completed
 from unmask.tune.in_flight import run_in_flight
 from unmask.tune.task_strategy import strategy_name
-from unmask.types import ExitPlan, ExitRule, Progress, ProgressSignal, StepTrace, StrategyChoice
+from unmask.types import ExitPlan, ExitRule, Progress, ProgressSignal, StepTrace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from unmask.policy.policy import ExitPolicy
+from unmask.strategy import FinalityModel, StrategyChoice
 from unmask.tasks.item import Item, Split
 from unmask.tune.exit_figures import ExitFigures, figures_of, least
 from unmask.tune.exit_learned import fit_exit
@@ -29,7 +30,6 @@ from unmask.tune.exit_rules import (
 from unmask.tune.exit_runs import ExitRunner
 from unmask.tune.items import draw_items
 from unmask.tune.task_strategy import strategy_name
-from unmask.types import FinalityModel, StrategyChoice
 
 BEST = 2
 """Strategies that exit rules are tried on."""

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask.policy.finality import Flags
+from unmask.strategy import FinalityModel
 from unmask.tune.errors import ExitRunError
 from unmask.tune.finality_fit import SIZES, fit_confidence, fit_finality
 from unmask.tune.finality_judge import FinalityJudgement, judge_finality, mean_loss
 from unmask.tune.finality_rows import FinalityRows
-from unmask.types import FinalityModel
 
 CHOOSING, JUDGING = 0.2, 0.2
 """Shares of the items; all others are trained on."""

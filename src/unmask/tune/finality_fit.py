@@ -10,9 +10,9 @@ from sklearn.neural_network import MLPClassifier
 
 from unmask.policy.finality import FEATURES, Floats
 from unmask.policy.finality_file import finality_bytes, read_finality
+from unmask.strategy import FinalityModel, HiddenUnit
 from unmask.tune.errors import ExitRunError
 from unmask.tune.finality_rows import FinalityRows
-from unmask.types import FinalityModel, HiddenUnit
 
 DIGITS = 6
 SIZES = (0, 4, 8)

@@ -6,8 +6,8 @@ import numpy as np
 
 from unmask.policy.finality import FEATURES, Flags, Floats, score
 from unmask.stats import MIN_BOOTSTRAP, Interval, IntervalResult, NotEnoughData, bootstrap_mean, paired_difference
+from unmask.strategy import FinalityModel
 from unmask.tune.finality_rows import FinalityRows
-from unmask.types import FinalityModel
 
 RESAMPLES = 500
 BINS = 10

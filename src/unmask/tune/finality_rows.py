@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from unmask.backend import Backend, Generation
 from unmask.policy.finality import FEATURES, Flags, Floats, Ints, features, sights
+from unmask.strategy import StrategyChoice, StrategyName
 from unmask.tasks.item import Item
 from unmask.tune.asking import Asking, completed, end_token
 from unmask.tune.errors import ExitRunError
 from unmask.tune.in_flight import run_in_flight
-from unmask.types import StepTrace, StrategyChoice, StrategyName
+from unmask.types import StepTrace
 
 FULL = StrategyChoice()
 """The run whose end is the truth: as many steps as its budget has, the likeliest position first."""

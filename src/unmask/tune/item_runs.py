@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from unmask.control.features import Features, features_of
 from unmask.control.stored import CountTokens
 from unmask.errors import UnmaskError
+from unmask.strategy import StrategyChoice
 from unmask.tasks.item import Item, Split
 from unmask.tune.curve import Curve, CurveSet
 from unmask.tune.errors import CurveFileError
 from unmask.tune.items import draw_items
 from unmask.tune.task_strategy import TaskStrategy, strategy_for
-from unmask.types import StrategyChoice
 
 
 class RunsError(UnmaskError):

@@ -18,6 +18,7 @@ from unmask.policy.policy import (
     TaskPolicy,
 )
 from unmask.stats import NotEnoughData
+from unmask.strategy import StrategyChoice
 from unmask.tasks.item import Split
 from unmask.tune.advise import Advice, NoAdvice
 from unmask.tune.buckets import choose_buckets, round_up
@@ -27,7 +28,6 @@ from unmask.tune.isotonic import isotonic
 from unmask.tune.landmarks import LandmarkResult, MeasuredLandmarks, measure_landmarks
 from unmask.tune.shown import spread_text
 from unmask.tune.start import ClassStart, Start
-from unmask.types import StrategyChoice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,11 +22,12 @@ from unmask.policy.exit_replay import replay
 from unmask.policy.policy import TaskPolicy
 from unmask.policy.replay import Replay, ReplayedTask
 from unmask.stats import NotEnoughData, paired_difference
+from unmask.strategy import StrategyChoice
 from unmask.tasks.registry import all_tasks
 from unmask.tune.errors import ExitRunError
 from unmask.tune.exit_measure import is_exact
 from unmask.tune.in_flight import run_in_flight
-from unmask.types import ExitPlan, Outcome, StepBudget, StrategyChoice
+from unmask.types import ExitPlan, Outcome, StepBudget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from unmask.backend import ModelInfo
 from unmask.errors import InvalidRequestError
+from unmask.strategy import StrategyChoice
 from unmask.tasks.item import Split
 from unmask.tasks.registry import all_tasks
 from unmask.tune.task_strategy import TaskStrategy, strategy_for
-from unmask.types import Mode, StrategyChoice
+from unmask.types import Mode
 
 ITEMS = 2000
 IN_FLIGHT = 16

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unmask.types import StrategyChoice
+from unmask.strategy import StrategyChoice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

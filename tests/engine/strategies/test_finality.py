@@ -9,11 +9,11 @@ from unmask.engine.strategies.finality import Finality, FinalityState
 from unmask.policy.finality import Floats, Sight, features, sights
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence
+from unmask.strategy import StrategyName
 from unmask.testing.cores import make_core, make_engine, run_all
 from unmask.testing.learned import make_choice, make_finality_model
 from unmask.testing.networks import TINY_ADAPTER, make_network
 from unmask.testing.submissions import make_submission
-from unmask.types import StrategyName
 
 MODEL = make_finality_model()
 FINALITY = Finality(model=MODEL, threshold=0.9)

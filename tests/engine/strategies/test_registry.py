@@ -13,8 +13,8 @@ from unmask.engine.strategies.prophet import Prophet
 from unmask.engine.strategies.registry import make_strategy
 from unmask.engine.strategies.remask import Remask
 from unmask.errors import InvalidRequestError
+from unmask.strategy import LOW_CONFIDENCE_WINDOW, StrategyChoice, StrategyName
 from unmask.testing.learned import make_choice, make_finality_model
-from unmask.types import LOW_CONFIDENCE_WINDOW, StrategyChoice, StrategyName
 
 EXPECTED = {
     StrategyName.LOW_CONFIDENCE: (LowConfidence(), LowConfidence(threshold=0.3)),

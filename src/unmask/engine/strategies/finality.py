@@ -9,7 +9,7 @@ from unmask.engine.signals import Ints, Needs, Signals
 from unmask.engine.strategies.base import CanvasView, Update, most_confident
 from unmask.errors import InvalidRequestError
 from unmask.policy.finality import Sight, ages, closed, features, least_score, score
-from unmask.types import FinalityModel, StrategyChoice
+from unmask.strategy import FinalityModel, StrategyChoice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from unmask.engine.strategies.klass import Klass
 from unmask.engine.strategies.low_confidence import LowConfidence
 from unmask.engine.strategies.prophet import Prophet
 from unmask.engine.strategies.remask import Remask
-from unmask.types import StrategyChoice, StrategyName
+from unmask.strategy import StrategyChoice, StrategyName
 
 
 def make_strategy(choice: StrategyChoice) -> Strategy:
