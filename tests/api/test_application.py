@@ -13,7 +13,6 @@ from tests.api.client import CHAT, chat_body, client_of, make_app
 from unmask.api.chat_schema import ChatBody
 from unmask.api.effort import Effort
 from unmask.api.refusals import CHAT as REFUSED
-from unmask.api.refusals import DIFFUSION
 from unmask.api.schema import DiffusionOptions, ServiceTier
 
 JSON = st.recursive(
@@ -21,7 +20,7 @@ JSON = st.recursive(
     lambda below: st.lists(below, max_size=4) | st.dictionaries(st.text(max_size=8), below, max_size=4),
     max_leaves=12,
 )
-DIFFUSION_OBJECT = st.dictionaries(st.sampled_from([*DiffusionOptions.model_fields, *DIFFUSION, "other"]), JSON)
+DIFFUSION_OBJECT = st.dictionaries(st.sampled_from([*DiffusionOptions.model_fields, "other"]), JSON)
 PART = st.fixed_dictionaries({}, optional={"type": st.just("text") | JSON, "text": st.text(max_size=8) | JSON})
 MESSAGE = st.fixed_dictionaries(
     {},

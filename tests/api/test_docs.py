@@ -12,7 +12,7 @@ from unmask.api.completion_schema import MOST_ANSWERS, MOST_PROMPTS, CompletionB
 from unmask.api.effort import BUCKETS, SHARES
 from unmask.api.event_stream import StreamPace
 from unmask.api.format_schema import LONGEST_DESCRIPTION, LONGEST_NAME
-from unmask.api.refusals import CHAT, COMPLETION, DIFFUSION, MESSAGE, NAMED_SCHEMA, STREAM_OPTIONS, TEXT_PART, Refusals
+from unmask.api.refusals import CHAT, COMPLETION, MESSAGE, NAMED_SCHEMA, STREAM_OPTIONS, TEXT_PART, Refusals
 from unmask.api.schema import (
     LONGEST_KEY,
     LONGEST_LABEL,
@@ -34,7 +34,7 @@ TEXT = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8
 
 
 MODELS: tuple[type[BaseModel], ...] = (ChatBody, CompletionBody, DiffusionOptions, StreamOptions, VllmArguments)
-REFUSED: tuple[Refusals, ...] = (CHAT, COMPLETION, DIFFUSION, MESSAGE, NAMED_SCHEMA, STREAM_OPTIONS, TEXT_PART)
+REFUSED: tuple[Refusals, ...] = (CHAT, COMPLETION, MESSAGE, NAMED_SCHEMA, STREAM_OPTIONS, TEXT_PART)
 
 
 @pytest.mark.parametrize(

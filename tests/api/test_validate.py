@@ -21,7 +21,7 @@ from unmask.api.chat_schema import MOST_MESSAGES, MOST_PARTS, ChatBody, ChatMess
 from unmask.api.completion_schema import CompletionBody
 from unmask.api.errors import UnknownFieldError, UnsupportedFieldError
 from unmask.api.format_schema import NamedSchema
-from unmask.api.refusals import CHAT, COMPLETION, DIFFUSION, MESSAGE, NAMED_SCHEMA, STREAM_OPTIONS, TEXT_PART
+from unmask.api.refusals import CHAT, COMPLETION, MESSAGE, NAMED_SCHEMA, STREAM_OPTIONS, TEXT_PART
 from unmask.api.rules import CHAT_RULES, COMPLETION_RULES
 from unmask.api.schema import MOST_METADATA, DiffusionOptions, StreamOptions, VllmArguments
 from unmask.api.seeds import LARGEST_SEED, LEAST_SEED
@@ -300,17 +300,6 @@ def test_truth_and_numbers_are_told_apart(name: str, value: object) -> None:
     assert caught.value.param == name
 
 
-@pytest.mark.parametrize("name", DIFFUSION)
-def test_planned_diffusion_field_is_refused_unless_neutral(name: str) -> None:
-    """A planned field is refused by its full name; ``null`` and what it is without it ask for nothing."""
-    for value in (None, *DIFFUSION[name]):
-        validate_chat(chat_body(diffusion={name: value}))
-    with pytest.raises(UnsupportedFieldError) as caught:
-        validate_chat(chat_body(diffusion={name: 2}))
-
-    assert caught.value.param == f"diffusion.{name}"
-
-
 @pytest.mark.parametrize("name", MESSAGE)
 def test_message_field_is_refused_unless_null(name: str) -> None:
     """The empty fields of an earlier answer may be sent back; filled ones are refused by place and name."""
@@ -422,7 +411,6 @@ def test_no_field_is_both_supported_and_refused() -> None:
     """The tables of refusals and the schemas share no name."""
     assert not set(CHAT) & set(ChatBody.model_fields)
     assert not set(COMPLETION) & set(CompletionBody.model_fields)
-    assert not set(DIFFUSION) & set(DiffusionOptions.model_fields)
     assert not set(MESSAGE) & set(ChatMessage.model_fields)
     assert not set(TEXT_PART) & set(TextPart.model_fields)
     assert not set(STREAM_OPTIONS) & set(StreamOptions.model_fields)

@@ -10,6 +10,7 @@ from unmask.tasks.formats import JsonSchema
 from unmask.tasks.patterns import InvalidPatternError, Pattern
 from unmask.tasks.schema_limits import InvalidSchemaError
 from unmask.testing.builders import make_model
+from unmask.types import Mode
 
 Body = Mapping[str, Any]
 
@@ -103,9 +104,20 @@ def asks_for_nothing(body: Body) -> bool:
 def searches_in_vain(body: Body) -> bool:
     """Tell whether a search has nothing to judge by, or its text would be sent before it is taken."""
     is_judged = value_of(body, "diffusion.search") in {"depth", "rollover"}
-    return is_judged or value_of(body, "diffusion.stream") in {"committed", "snapshots"}
+    return is_judged or value_of(body, "diffusion.stream") in {"committed", "snapshots"} or writes_causally(body)
 
 
+def writes_causally(body: Body) -> bool:
+    """Tell whether no canvas becomes the answer, so that what is about canvases means nothing."""
+    return value_of(body, "diffusion.mode") in {Mode.AUTOREGRESSIVE, Mode.SPECULATIVE}
+
+
+def writes_in(mode: Mode) -> Callable[[Body], bool]:
+    """Return what tells whether the answer is written in a mode."""
+    return lambda body: bool(value_of(body, "diffusion.mode") == mode)
+
+
+CANVAS = differing("diffusion.canvas_length", "vllm_xargs.diffusion_canvas_length")
 STEPS = differing("diffusion.max_steps", "num_denoising_steps", "vllm_xargs.diffusion_max_steps")
 BROKEN: Mapping[str, Callable[[Body], bool]] = MappingProxyType(
     {
@@ -115,9 +127,13 @@ BROKEN: Mapping[str, Callable[[Body], bool]] = MappingProxyType(
         "max_tokens": differing("max_tokens", "max_completion_tokens"),
         "num_denoising_steps": STEPS,
         "vllm_xargs.diffusion_max_steps": STEPS,
-        "vllm_xargs.diffusion_canvas_length": differing(
-            "diffusion.canvas_length", "vllm_xargs.diffusion_canvas_length"
-        ),
+        "temperature": writes_in(Mode.SPECULATIVE),
+        "diffusion.canvas_length": writes_in(Mode.AUTOREGRESSIVE),
+        "vllm_xargs.diffusion_canvas_length": lambda body: CANVAS(body) or writes_in(Mode.AUTOREGRESSIVE)(body),
+        "diffusion.strategy": writes_causally,
+        "diffusion.threshold": writes_causally,
+        "diffusion.window": writes_causally,
+        "diffusion.stream": writes_causally,
         "response_format.json_schema.schema": has_no_schema,
         "diffusion.search": searches_in_vain,
         "diffusion.width": lambda body: value_of(body, "diffusion.search") in {None, "none"},

@@ -21,7 +21,7 @@ def test_every_series_is_there_from_the_start() -> None:
 
     assert set(found.values()) == {0}
     assert len(found) == 2 * (
-        2 + len(Bucket) + 1 + len(Precision) + 1 + len(ControlEnd) + len(ControlVerdict) + 1 + 1 + 2 + 2
+        2 + len(Bucket) + 1 + len(Precision) + 1 + len(ControlEnd) + len(ControlVerdict) + 1 + 1 + 2 + 2 + 1 + 4
     )
 
 

@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 
 from unmask.cli.recalibrate_run import DIFFICULTY, PAIRED
-from unmask.tune import drift, landmarks, recalibration, sequential
+from unmask.stats import sequential
+from unmask.tune import drift, landmarks, recalibration
 from unmask.tune.advise import Limits
 from unmask.tune.begun import BEGUN
 from unmask.tune.classes import MIN_REQUESTS, SMALL_EFFECT

@@ -58,9 +58,6 @@ CHAT: Refusals = MappingProxyType(
 COMPLETION: Refusals = MappingProxyType({**_SHARED, "suffix": ("",)})
 """Fields of a completion request."""
 
-DIFFUSION: Refusals = MappingProxyType({})
-"""Fields of ``diffusion``."""
-
 MESSAGE: Refusals = MappingProxyType(
     {
         "annotations": ([],),
@@ -84,7 +81,7 @@ NAMED_SCHEMA: Refusals = MappingProxyType({"strict": (False,)})
 """Fields of ``response_format.json_schema``."""
 
 _BELOW: Mapping[tuple[str, ...], Refusals] = MappingProxyType(
-    {("diffusion",): DIFFUSION, ("stream_options",): STREAM_OPTIONS, ("response_format", "json_schema"): NAMED_SCHEMA}
+    {("stream_options",): STREAM_OPTIONS, ("response_format", "json_schema"): NAMED_SCHEMA}
 )
 
 _FIXES: Mapping[str, str] = MappingProxyType(

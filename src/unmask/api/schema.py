@@ -12,7 +12,7 @@ from pydantic.config import JsonDict
 
 from unmask.api.effort import Effort
 from unmask.api.format_schema import ResponseFormat
-from unmask.api.refusals import DIFFUSION, STREAM_OPTIONS
+from unmask.api.refusals import STREAM_OPTIONS
 from unmask.api.seeds import LARGEST_SEED, LEAST_SEED
 from unmask.api.strict import STRICT, Strict, described, where
 from unmask.api.verify_schema import Verifiers
@@ -97,17 +97,6 @@ _PROBABILITY = where(
     strategy={"enum": [strategy.value for strategy in NAMED_STRATEGIES if not strategy.has_bounded_threshold]},
 )
 
-_CAUSAL = where(
-    "mode",
-    {"enum": [mode.value for mode in Mode if mode.is_causal]},
-    strategy=_NULL,
-    threshold=_NULL,
-    window=_NULL,
-    search={"enum": ["none", None]},
-    stream={"enum": ["committed", "verified", None]},
-)
-_WITHOUT_CANVAS = where("mode", {"const": Mode.AUTOREGRESSIVE.value}, canvas_length=_NULL)
-
 NamedStrategy = Literal[
     StrategyName.LOW_CONFIDENCE,
     StrategyName.CONFIDENCE_THRESHOLD,
@@ -141,7 +130,7 @@ class VllmArguments(Strict):
 class DiffusionOptions(Strict):
     """How the answer is denoised."""
 
-    model_config = ConfigDict(**STRICT, json_schema_extra=described(DIFFUSION, _PROBABILITY, _CAUSAL, _WITHOUT_CANVAS))
+    model_config = ConfigDict(**STRICT, json_schema_extra=described({}, _PROBABILITY))
 
     max_steps: Positive | None = Field(
         default=None,
@@ -164,7 +153,7 @@ class DiffusionOptions(Strict):
         default=None,
         description="How the answer is written: canvases denoised, which is the default; `autoregressive`, one token a "
         "step; or `speculative`, the same answer in fewer steps, as a canvas drafts what the next step verifies. The "
-        "latter draws no tokens: `temperature` 0 only.",
+        "latter draws no tokens: `temperature` 0 only. Neither heeds what is about canvases that become the answer.",
     )
     strategy: NamedStrategy | None = Field(
         default=None, description="Which positions a step reveals. By default `low_confidence`."
@@ -243,16 +232,6 @@ CONDITIONS: tuple[JsonDict, ...] = (
         "diffusion",
         {"type": "object", "properties": {"stream": {"type": "string"}}, "required": ["stream"]},
         stream=_STREAMED,
-    ),
-    where(
-        "diffusion",
-        {"type": "object", "properties": {"mode": {"const": Mode.SPECULATIVE.value}}, "required": ["mode"]},
-        temperature={"enum": [0, None]},
-    ),
-    where(
-        "diffusion",
-        {"type": "object", "properties": {"mode": {"const": Mode.AUTOREGRESSIVE.value}}, "required": ["mode"]},
-        vllm_xargs={"properties": {"diffusion_canvas_length": _NULL}},
     ),
     where(
         "reasoning_effort",

@@ -11,7 +11,7 @@ from unmask.api.chat_schema import ChatBody, ChatMessage, TextPart
 from unmask.api.completion_schema import CompletionBody
 from unmask.api.errors import UnknownFieldError, UnsupportedFieldError
 from unmask.api.format_schema import PLAIN_TAG, SCHEMA_TAG, NamedSchema, PlainFormat, SchemaFormat
-from unmask.api.refusals import CHAT, COMPLETION, DIFFUSION, without_refusals
+from unmask.api.refusals import CHAT, COMPLETION, without_refusals
 from unmask.api.rule import Rule
 from unmask.api.rules import CHAT_RULES, COMPLETION_RULES, WHOLE_FIELDS
 from unmask.api.schema import PARTS_TAG, TEXT_TAG, DiffusionOptions, GeneratingBody, StreamOptions, VllmArguments
@@ -101,13 +101,12 @@ def _named(error: ErrorDetails, body_type: type[BaseModel], rules: Mapping[str, 
 
 
 def _unknown(above: list[int | str], name: str, value: object, owner: type[BaseModel]) -> UnknownFieldError:
-    planned = f" Not supported yet: {', '.join(DIFFUSION)}." if owner is DiffusionOptions else ""
     known = (field.alias or name for name, field in owner.model_fields.items())
     return UnknownFieldError(
         _path([*above, name[:LONGEST_NAME]]),
         AsJson(value),
         f"only the fields {', '.join(known)}",
-        f"Leave it out.{planned}",
+        "Leave it out.",
     )
 
 
