@@ -33,6 +33,7 @@ def make_args(folder: Path, **changes: Any) -> Namespace:  # noqa: ANN401 - any 
         "curves": None,
         "folder": None,
         "report": None,
+        "row": None,
     }
     return Namespace(**(fields | changes))
 
@@ -47,7 +48,7 @@ def test_among_all_a_bench_without_policy_is_left_out(tmp_path: Path, capsys: py
     """The others are measured, and it is said that this one cannot be."""
     found = command._runners(BENCH, make_args(tmp_path, name="all"), Console(stderr=True, soft_wrap=True))
 
-    assert list(found) == ["engine", "model", "isolation", "batching", "ledger", "gateway", "gate", "search"]
+    assert list(found) == ["engine", "model", "isolation", "batching", "ledger", "gateway", "gate", "search", "layers"]
     assert "bench policy cannot measure" in capsys.readouterr().err
 
 
@@ -66,6 +67,7 @@ def test_with_a_policy_all_are_run(tmp_path: Path) -> None:
         "gateway",
         "gate",
         "search",
+        "layers",
     ]
 
 
@@ -75,8 +77,9 @@ def test_with_a_policy_all_are_run(tmp_path: Path) -> None:
         ("policy", "gate", "policy"),
         ("policy_dir", "engine", "policy"),
         ("curves", "engine", "policy"),
-        ("folder", "engine", "policy and gate"),
+        ("folder", "engine", "policy, gate and layers"),
         ("report", "policy", "gate"),
+        ("row", "gate", "layers"),
     ],
 )
 def test_options_of_one_bench_are_refused_elsewhere(option: str, bench: str, of: str) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unmask.bench.gate_stages import Stage
+from unmask.bench.layers_picture import draw_layers
 from unmask.bench.report import BenchReport, Figure
 from unmask.bench.search_picture import draw_searches
 from unmask.errors import UnmaskError
@@ -52,6 +53,8 @@ def save_picture(report: BenchReport, path: Path) -> None:
         _draw_load(axes[1], report.figures)
     elif report.name == "search":
         draw_searches(axes, report.figures, COLOURS)
+    elif report.name == "layers":
+        draw_layers(axes, report.figures, report.must_reach, COLOURS)
     elif report.name == "gateway":
         _draw_bars(axes[0], report.figures, "latency_p50_ms")
         _draw_bars(axes[1], report.figures, "requests_per_s")

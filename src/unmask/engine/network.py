@@ -65,6 +65,14 @@ def normalise(values: Tensor) -> Tensor:
     return F.rms_norm(values, (values.shape[-1],))
 
 
+def embed(token_weight: Tensor, canvas_weight: Tensor, tokens: Tensor, canvas_positions: Tensor) -> Tensor:
+    """Embed ids; ``canvas_positions`` is −1 where a token is appended, else its place in the canvas."""
+    in_canvas = (canvas_positions >= 0).unsqueeze(-1)
+    return normalise(
+        F.embedding(tokens, token_weight) + F.embedding(canvas_positions.clamp_min(0), canvas_weight) * in_canvas
+    )
+
+
 def project(hidden: Tensor, cosine: Tensor, sine: Tensor, qkv: Tensor, scale: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Make queries, keys and values of flat tokens.
 
@@ -128,8 +136,7 @@ class Network(nn.Module):
 
     def embed(self, tokens: Tensor, canvas_positions: Tensor) -> Tensor:
         """Embed ids; ``canvas_positions`` is −1 where a token is appended, else its place in the canvas."""
-        in_canvas = (canvas_positions >= 0).unsqueeze(-1)
-        return normalise(self.tokens(tokens) + self.canvas(canvas_positions.clamp_min(0)) * in_canvas)
+        return embed(self.tokens.weight, self.canvas.weight, tokens, canvas_positions)
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Return logits over the vocabulary."""

@@ -22,7 +22,7 @@ from torch.nn import functional as F
 
 from unmask.engine.layer import Layer, turn_table
 from unmask.engine.matrix import Matrix
-from unmask.engine.network import Block, Network, normalise
+from unmask.engine.network import Block, Network, embed, normalise
 from unmask.plan import CanvasTask, DecodeTask, Row
 from unmask.types import Precision
 
@@ -177,8 +177,9 @@ class Runner:
     ) -> None:
         shape = network.shape
         dtype = dtype_of(precision)
-        self.network = network.eval()
         self.page_size = page_size
+        # Of the network nothing else is kept: its layers' weights may be freed once they are laid out.
+        self._tokens, self._canvas = network.tokens.weight.detach(), network.canvas.weight.detach()
         self._heads, self._head_width = shape.heads, shape.head_width
         self._layers = [Layer(cast("Block", block), dtype) for block in network.blocks]
         self._head = Matrix(network.head.weight)
@@ -188,6 +189,11 @@ class Runner:
         # Keys and values side by side: one write and one read fetch both.
         self._pool = torch.zeros(shape.layers, self._spare + 1, 2 * shape.width, dtype=dtype)
 
+    @property
+    def page_bytes(self) -> int:
+        """Bytes of a KV page."""
+        return self._pool[:, : self.page_size].nbytes
+
     @torch.inference_mode()
     def forward(self, rows: Sequence[Row]) -> Tensor:
         """Return logits ``[asked, vocabulary]``: the asked canvas positions, or the last appended one, row after row.
@@ -195,7 +201,7 @@ class Runner:
         Rows without a task contribute none.
         """
         layout = self._lay_out(rows)
-        hidden = self.network.embed(layout.tokens, layout.canvas_positions)
+        hidden = embed(self._tokens, self._canvas, layout.tokens, layout.canvas_positions)
         turns = self._turns[layout.positions]
         answers = layout.answers
         for index, (layer, pool) in enumerate(zip(self._layers, self._pool, strict=True)):
