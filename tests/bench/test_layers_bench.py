@@ -99,10 +99,10 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
 
 def test_a_journal_of_something_else_is_refused(tmp_path: Path) -> None:
     """Damaged, or renamed from another measurement."""
-    run(tmp_path, Scripted(), quick=True)
-    (path,) = tmp_path.iterdir()
-    other = path.with_name(path.name.replace("-0.jsonl", "-3.jsonl"))
-    path.rename(other)
+    run(tmp_path / "one", Scripted(), quick=True)
+    run(tmp_path, Scripted(), seed=3, quick=True)
+    (path,), (other,) = (tmp_path / "one").iterdir(), tmp_path.glob("*.jsonl")
+    other.write_bytes(path.read_bytes())
     with pytest.raises(LayersJournalError, match="seed=0"):
         run(tmp_path, Scripted(), seed=3, quick=True)
     other.write_bytes(b"{}\n")

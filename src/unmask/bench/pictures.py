@@ -54,7 +54,7 @@ def save_picture(report: BenchReport, path: Path) -> None:
     elif report.name == "search":
         draw_searches(axes, report.figures, COLOURS)
     elif report.name == "layers":
-        draw_layers(axes, report.figures, report.must_reach, COLOURS)
+        draw_layers(list(axes), report.figures, report.must_reach, COLOURS)
     elif report.name == "gateway":
         _draw_bars(axes[0], report.figures, "latency_p50_ms")
         _draw_bars(axes[1], report.figures, "requests_per_s")
