@@ -23,7 +23,7 @@ from unmask.errors import UnmaskError
 BENCH = Bench(model=small_model(), tokenizer=TOKENIZER, clock=SystemClock())
 SPEC = load_workload_spec()
 SMALL = SPEC.model_copy(
-    update={"requests": SPEC.requests.model_copy(update={"full": 6, "quick": 6}), "max_steps": (2,)}
+    update={"requests": SPEC.requests.model_copy(update={"full": 6, "quick": 6}), "max_steps": (1, 8)}
 )
 RESULTS = Path(__file__).parents[2] / "bench" / "results"
 
@@ -150,8 +150,7 @@ def test_a_run_from_end_to_end(tmp_path: Path) -> None:
     assert {f"{row.name}.quality_difference" for row in ROWS} <= set(figures)
     assert len(report.records) == len(ROWS) * 2 * 6
     assert report.workload is not None
-    assert figures["engine_busy_share"].value > figures["engine_busy_share.off.busy"].value
-    assert figures["engine_busy_share.on.moving"].value == 1
+    assert figures["engine_busy_share.off.moving"].value < figures["engine_busy_share.on.moving"].value == 1
     assert figures["memory_saving.off.kv"].value > figures["memory_saving.on.kv"].value
     # Steps join and leave in the same precision: no answer differs.
     assert figures["engine_busy_share.quality_difference"].value == 0
