@@ -56,3 +56,21 @@ def test_it_ends_in_time_whatever_waits() -> None:
     assert core.is_idle
     assert served.seconds == 10.0
     assert served.tokens("calm") == 3 + 10 * 8
+
+
+def test_first_text_is_when_the_first_canvas_is_done() -> None:
+    """And the end, where an answer has no text; whoever looks at every tick sees each of them."""
+    clock = ManualClock(100.0)
+    ticks: list[float] = []
+    served = serve_arrivals(
+        ticking(clock),
+        arriving(0.0),
+        clock,
+        clock.advance,
+        longest_s=60,
+        watched="calm",
+        each_tick=lambda: ticks.append(clock.now()),
+    )
+    (visit,) = served.visits
+    assert visit.sequence is not None
+    assert visit.first == visit.sequence.finished == ticks[-1] == 102.0

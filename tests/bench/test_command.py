@@ -34,6 +34,7 @@ def make_args(folder: Path, **changes: Any) -> Namespace:  # noqa: ANN401 - any 
         "curves": None,
         "folder": None,
         "report": None,
+        "row": None,
     }
     return Namespace(**(fields | changes))
 
@@ -66,8 +67,9 @@ def test_with_a_policy_all_are_run(tmp_path: Path) -> None:
         ("policy", "gate", "policy"),
         ("policy_dir", "engine", "policy"),
         ("curves", "engine", "policy"),
-        ("folder", "engine", "policy and gate"),
+        ("folder", "engine", "policy, gate and layers"),
         ("report", "policy", "gate"),
+        ("row", "gate", "layers"),
     ],
 )
 def test_options_of_one_bench_are_refused_elsewhere(option: str, bench: str, of: str) -> None:

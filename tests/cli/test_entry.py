@@ -131,6 +131,7 @@ def test_bench_is_parsed() -> None:
         curves=None,
         folder=None,
         report=None,
+        row=None,
     )
 
     assert bare == expected

@@ -1,26 +1,41 @@
 """Backends from weights on disk."""
 
+import gc
 from dataclasses import replace
 from pathlib import Path
+from weakref import ref
 
 import pytest
 import torch
 
 from tests.local.test_model import SHAPE
+from unmask.clock import SystemClock
 from unmask.engine import weights
 from unmask.engine.engine import Engine
 from unmask.engine.runner import Runner
-from unmask.engine.weights import save_weights
+from unmask.engine.weights import LoadedModel, save_weights
 from unmask.errors import ConfigError, UnknownModelError, WeightsError
 from unmask.local import build
 from unmask.local.build import build_local_backend, build_model
-from unmask.local.model import ServedModel
+from unmask.local.model import ServedModel, serve_model
 from unmask.sched.settings import SchedSettings
 from unmask.testing.networks import make_network
 from unmask.text.tokenizer import packaged_tokenizer
 from unmask.types import Precision
 
 SETTINGS = SchedSettings(pages=16, page_size=16)
+
+
+def test_a_served_model_does_not_keep_its_network() -> None:
+    """Its layers' weights are laid out anew, and what they were laid out from is let go of."""
+    loaded = LoadedModel(name="m", digest="d", network=make_network(SHAPE))
+    up = ref(loaded.network.get_parameter("blocks.0.up.weight"))
+    served = serve_model(loaded, packaged_tokenizer(), SETTINGS, SystemClock(), precision=Precision.BFLOAT16)
+    del loaded
+    gc.collect()
+
+    assert up() is None
+    assert served.info.name == "m"
 
 
 @pytest.fixture(name="folder")

@@ -1,7 +1,7 @@
 """Runs submissions through a core on this thread as they arrive."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from unmask.clock import Clock
@@ -21,19 +21,28 @@ class Arrival(NamedTuple):
 
 @dataclass(slots=True)
 class Visit:
-    """The stay of what arrived; listens to its sequence, and has it once that has ended."""
+    """The stay of what arrived; listens to its sequence, and has it once that has ended.
+
+    ``first`` is when its text began, or when it ended without any, by the clock.
+    """
 
     arrival: Arrival
+    clock: Clock = field(repr=False)
     sequence: Sequence | None = None
+    first: float | None = None
 
     def stepped(self, sequence: Sequence) -> None:
         """Take no note of steps."""
 
     def grown(self, sequence: Sequence) -> None:
-        """Take no note of output."""
+        """Note when text begins."""
+        if self.first is None and sequence.text:
+            self.first = self.clock.now()
 
     def ended(self, sequence: Sequence) -> None:
         """Keep the sequence."""
+        if self.first is None:
+            self.first = self.clock.now()
         self.sequence = sequence
 
 
@@ -80,6 +89,7 @@ def serve_arrivals(
     *,
     longest_s: float,
     watched: str | None = None,
+    each_tick: Callable[[], None] = lambda: None,
 ) -> Served:
     """Submit each arrival when it is due, tick, and in the end abandon what has not been answered.
 
@@ -92,6 +102,7 @@ def serve_arrivals(
         sleep: waits where there is nothing to do.
         longest_s: seconds after which it ends.
         watched: ends earlier, once all of this kind are answered and nothing more arrives.
+        each_tick: called after every tick.
     """
     start = clock.now()
     coming = list(arrivals)[::-1]
@@ -100,7 +111,7 @@ def serve_arrivals(
     waited_for: list[Visit] = []
     while (now := clock.now() - start) < longest_s:
         while coming and coming[-1].at <= now:
-            visit = Visit(coming.pop())
+            visit = Visit(coming.pop(), clock)
             visits.append(visit)
             submission = replace(visit.arrival.submission, arrived=start + visit.arrival.at)
             ids.append(core.submit(submission, visit))
@@ -108,6 +119,7 @@ def serve_arrivals(
                 waited_for.append(visit)
         if not core.is_idle:
             core.tick()
+            each_tick()
         elif coming:
             sleep(min(coming[-1].at - now, LONGEST_NAP_S))
         waited_for = [visit for visit in waited_for if visit.sequence is None]

@@ -22,6 +22,8 @@ from unmask.bench.gate_bench import GateBasis, run_gate_bench
 from unmask.bench.gate_report import write_gate_report
 from unmask.bench.gateway_bench import run_gateway_bench
 from unmask.bench.isolation_bench import run_isolation_bench
+from unmask.bench.layers_bench import LayersBasis, run_layers_bench
+from unmask.bench.layers_rows import rows_named
 from unmask.bench.ledger_bench import run_ledger_bench
 from unmask.bench.model_bench import run_model_bench
 from unmask.bench.pictures import check_pictures, save_picture
@@ -84,7 +86,8 @@ def run(args: argparse.Namespace) -> int:
         precision=Precision(args.precision),
     )
     runners = _runners(bench, args, console)
-    keep = not args.quick and commit() is not None and RESULTS.is_dir()
+    # A row alone is no result of its bench.
+    keep = not args.quick and args.row is None and commit() is not None and RESULTS.is_dir()
     if keep:
         check_pictures()
     reports: list[BenchReport] = []
@@ -225,6 +228,17 @@ def _gate(bench: Bench, args: argparse.Namespace, console: Console) -> Runner:
     return run_it
 
 
+def _layers(bench: Bench, args: argparse.Namespace, _: Console) -> Runner:
+    folder = args.folder or Path("runs") / f"bench-layers-{bench.model.name}"
+    basis = LayersBasis(rows=rows_named(args.row), folder=folder)
+
+    def run_it(seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
+        torch.set_grad_enabled(False)
+        return run_layers_bench(bench, basis, seed=seed, quick=quick, progress=watch)
+
+    return run_it
+
+
 BENCHES: dict[str, Maker] = {
     "engine": _plain(run_engine_bench),
     "model": _plain(run_model_bench),
@@ -239,4 +253,5 @@ BENCHES: dict[str, Maker] = {
     "speculation": _plain(run_speculation_bench),
     "precision": _plain(run_precision_bench),
     "conversation": _plain(run_conversation_bench),
+    "layers": _layers,
 }

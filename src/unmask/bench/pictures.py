@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from unmask.bench.business_picture import draw_savings
 from unmask.bench.gate_stages import Stage
+from unmask.bench.layers_picture import draw_layers
 from unmask.bench.report import BenchReport, Figure
 from unmask.bench.search_picture import draw_searches
 from unmask.errors import UnmaskError
@@ -69,6 +70,8 @@ def _draw(axes: "Sequence[Axes]", report: BenchReport) -> None:
             _draw_load(axes[1], figures)
         case "search":
             draw_searches(axes, figures, COLOURS)
+        case "layers":
+            draw_layers(axes, figures, report.must_reach, COLOURS)
         case "business":
             draw_savings(axes, figures, COLOURS)
         case "ledger":

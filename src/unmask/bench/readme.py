@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from unmask.bench.layers_picture import QUALITY
+
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 README = Path("README.md")
 RESULTS = Path("bench/results")
@@ -21,7 +23,7 @@ def figures_text(
     """Return the tables that stand between the README's marks; those of a policy and of other benches, if measured."""
     text = f"{_targets('Engine', engine)}\n{_arms(engine)}\n{_targets('Model', model)}\n{_autoregressive(model)}"
     text = text if policy is None else f"{text}\n{_targets('Policy', policy)}\n{_policy_arms(policy)}"
-    return "\n".join([text, *(_targets(report["bench"].capitalize(), report) for report in others)])
+    return "\n".join([text, *map(_other, others)])
 
 
 def insert(readme: str, text: str) -> str:
@@ -60,6 +62,33 @@ def _targets(title: str, report: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _other(report: Mapping[str, Any]) -> str:
+    text = _targets(report["bench"].capitalize(), report)
+    return f"{text}\n{_layers(report)}" if report["bench"] == "layers" else text
+
+
+def _layers(report: Mapping[str, Any]) -> str:
+    """Return every row with its arms, its quality, and why it is short where it is."""
+    figures = {figure["name"]: figure for figure in report["figures"]}
+    lines = [
+        f"Workload `{report['workload'][:12]}`.",
+        "",
+        "| row | layer: off → on | measured | right answers on less off | remarks |",
+        "|---|---|---|---|---|",
+    ]
+    for name in (name.removesuffix(QUALITY) for name in figures if name.endswith(QUALITY)):
+        arms, _, remarks = figures[name]["note"].partition("; ")
+        measured, quality = (_spread(figures[one]) for one in (name, f"{name}{QUALITY}"))
+        lines.append(f"| `{name}` | {arms} | {measured} | {quality} | {remarks} |")
+    return "\n".join(lines) + "\n"
+
+
+def _spread(figure: Mapping[str, Any]) -> str:
+    if figure["low"] is None:
+        return f"{figure['value']:.3g}"
+    return f"{figure['value']:.3g} ({figure['low']:.3g} to {figure['high']:.3g})"
+
+
 def _arms(report: Mapping[str, Any]) -> str:
     values = {figure["name"]: figure["value"] for figure in report["figures"]}
     lines = ["| arm | requests/s | tokens/s | p50 s | p95 s |", "|---|---|---|---|---|"]
@@ -95,7 +124,7 @@ def _autoregressive(report: Mapping[str, Any]) -> str:
 
 def main() -> int:
     """Rewrite the README; returns 0."""
-    kept = (load_if_kept(name) for name in ("isolation", "batching", "gateway", "gate"))
+    kept = (load_if_kept(name) for name in ("isolation", "batching", "gateway", "gate", "layers"))
     others = [report for report in kept if report is not None]
     text = insert(
         README.read_text(encoding="utf-8"),

@@ -80,7 +80,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchReport:
-    """Everything a bench prints and keeps; ``policy`` is the digest of the one measured, where one is."""
+    """Everything a bench prints and keeps; ``policy`` and ``workload`` are digests, where there is one to name."""
 
     name: str
     model: str
@@ -92,6 +92,7 @@ class BenchReport:
     must_reach: tuple[MustReach, ...]
     records: tuple[Record, ...]
     policy: str | None = None
+    workload: str | None = None
 
 
 def measured(
@@ -136,6 +137,7 @@ def to_json(report: BenchReport) -> bytes:
             "model_digest": report.model_digest,
             "precision": report.precision,
             **({} if report.policy is None else {"policy": report.policy}),
+            **({} if report.workload is None else {"workload": report.workload}),
             "seed": report.seed,
             "quick": report.quick,
             "figures": [

@@ -32,6 +32,7 @@ MEASURES = (
     "speculation",
     "precision",
     "conversation",
+    "layers",
 )
 BENCHES = (*MEASURES, "all")
 VERDICTS = ("pass", "fail")
@@ -205,10 +206,12 @@ def _add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--folder",
         type=Path,
         metavar="DIR",
-        help="journal of bench policy or gate (default runs/bench-policy-MODEL, runs/bench-gate-MODEL)",
+        help="journal of bench policy, gate or layers (default runs/bench-NAME-MODEL)",
     )
     gate = bench.add_argument_group("bench gate")
     gate.add_argument("--report", type=Path, metavar="DIR", help="write the tables and pictures, as HTML and Markdown")
+    layers = bench.add_argument_group("bench layers")
+    layers.add_argument("--row", metavar="NAME", help="measure one row alone; its figures are not kept")
     add_json(bench)
 
 

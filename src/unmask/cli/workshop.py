@@ -1,7 +1,7 @@
 """``unmask train`` and ``unmask bench``: parsed here, run where they are made."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from unmask.app.errors import EngineMissingError
@@ -13,8 +13,9 @@ OPTIONS_OF: Mapping[str, tuple[str, ...]] = {
     "policy": ("policy",),
     "policy_dir": ("policy",),
     "curves": ("policy",),
-    "folder": ("policy", "gate"),
+    "folder": ("policy", "gate", "layers"),
     "report": ("gate",),
+    "row": ("layers",),
 }
 """Which benches read an option."""
 
@@ -37,13 +38,18 @@ def run_bench(args: argparse.Namespace, _: Tools) -> int:
     """
     for option, benches in OPTIONS_OF.items():
         if getattr(args, option) is not None and args.name not in {*benches, "all"}:
-            name, of = option.replace("_", "-"), " and ".join(benches)
+            name, of = option.replace("_", "-"), _listed(benches)
             raise UsageError(f"--{name} is for bench {of}, and bench {args.name} was asked for: leave one of them out")
     try:
         from unmask.bench.command import run
     except ModuleNotFoundError as error:
         raise _explained(error) from error
     return run(args)
+
+
+def _listed(names: Sequence[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _explained(error: ModuleNotFoundError) -> Exception:

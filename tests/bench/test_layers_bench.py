@@ -1,0 +1,159 @@
+"""The layers bench: rows side by side, each alone, from a journal, and shown with its quality and its reason."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.bench.small import TOKENIZER, small_model
+from unmask.bench.bench import Bench
+from unmask.bench.layer_row import Finding, Ground, Layer, LayerRow, Reading, Round, Sample
+from unmask.bench.layers_bench import LayersBasis, run_layers_bench
+from unmask.bench.layers_journal import LayersJournalError
+from unmask.bench.layers_rows import ROWS, rows_named
+from unmask.bench.layers_workload import load_workload_spec
+from unmask.bench.pictures import save_picture
+from unmask.bench.readme import figures_text, load
+from unmask.bench.report import BenchReport, Figure, to_json
+from unmask.bench.trial import Answer
+from unmask.clock import SystemClock
+from unmask.errors import UnmaskError
+
+BENCH = Bench(model=small_model(), tokenizer=TOKENIZER, clock=SystemClock())
+SPEC = load_workload_spec()
+SMALL = SPEC.model_copy(
+    update={"requests": SPEC.requests.model_copy(update={"full": 6, "quick": 6}), "max_steps": (1, 8)}
+)
+RESULTS = Path(__file__).parents[2] / "bench" / "results"
+
+
+class Scripted:
+    """A row that measures nothing: its figure is the mean of what each round reads, and it can be killed."""
+
+    layer = Layer.SERVICE
+    off, on = "nothing", "something"
+
+    def __init__(self, target: float | None = 0.5, *, dies_at: int = -1) -> None:
+        self.name = "scripted"
+        self.target = target
+        self.measured: list[int] = []
+        self._dies_at = dies_at
+
+    def measure(self, ground: Ground, number: int) -> Round:
+        """Read the number of the round; half the answers are right with the layer on, all of them off."""
+        if number == self._dies_at:
+            raise KeyboardInterrupt
+        self.measured.append(number)
+        answers = tuple(
+            Answer(steps=1, tokens=1, seconds=0.0, correct=place % 2 == 0) for place in range(len(ground.workload.asks))
+        )
+        off = Sample(readings=(), answers=tuple(replace(answer, correct=True) for answer in answers))
+        return Round(off=off, on=Sample(readings=(Reading(name="r", values=(float(number),)),), answers=answers))
+
+    def judge(self, rounds: Sequence[Round], seed: int) -> Finding:
+        """Return the mean, as surely as can be."""
+        mean = sum(one.on.value("r") for one in rounds) / len(rounds)
+        figure = Figure(name=self.name, value=mean, low=mean - seed, high=mean + seed)
+        return Finding(figure=figure, beside=(), reason="it is scripted")
+
+
+def run(folder: Path, *rows: LayerRow, seed: int = 0, quick: bool = False) -> BenchReport:
+    """Measure rows on a model that knows nothing."""
+    return run_layers_bench(
+        BENCH,
+        LayersBasis(rows=rows, folder=folder),
+        seed=seed,
+        quick=quick,
+        progress=lambda _stage, _share: None,
+        spec=SMALL,
+    )
+
+
+def test_rows_stand_in_the_order_of_layers() -> None:
+    """Engine, service, model, business, then all; no name twice, and each may be asked for alone."""
+    layers = list(Layer)
+    assert [layers.index(row.layer) for row in ROWS] == sorted(layers.index(row.layer) for row in ROWS)
+    assert len({row.name for row in ROWS}) == len(ROWS)
+    assert rows_named(None) == ROWS
+    assert [rows_named(row.name) for row in ROWS] == [(row,) for row in ROWS]
+    with pytest.raises(UnmaskError, match=r"--row is '메모리', allowed: engine_busy_share"):
+        rows_named("메모리")
+
+
+def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    """Rounds in the journal are not measured again, and half a line is cut off."""
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, Scripted(dies_at=4))
+    (path,) = tmp_path.iterdir()
+    with path.open("ab") as file:
+        file.write(b'{"off":')
+    second = Scripted()
+    report = run(tmp_path, second)
+
+    assert second.measured == [4, 5, 6, 7, 8, 9]
+    assert report.must_reach[0].value == 4.5
+    assert to_json(report) == to_json(run(tmp_path, third := Scripted()))
+    assert third.measured == []
+
+
+def test_a_journal_of_something_else_is_refused(tmp_path: Path) -> None:
+    """Damaged, or renamed from another measurement."""
+    run(tmp_path / "one", Scripted(), quick=True)
+    run(tmp_path, Scripted(), seed=3, quick=True)
+    (path,), (other,) = (tmp_path / "one").iterdir(), tmp_path.glob("*.jsonl")
+    other.write_bytes(path.read_bytes())
+    with pytest.raises(LayersJournalError, match="seed=0"):
+        run(tmp_path, Scripted(), seed=3, quick=True)
+    other.write_bytes(b"{}\n")
+    with pytest.raises(LayersJournalError, match="is damaged"):
+        run(tmp_path, Scripted(), seed=3, quick=True)
+
+
+@pytest.mark.parametrize(
+    ("target", "seed", "said"),
+    [(5.0, 0, "missed: it is scripted"), (4.0, 0, None), (None, 0, None), (4.0, 1, "missed")],
+)
+def test_a_missed_row_says_why(tmp_path: Path, target: float | None, seed: int, said: str | None) -> None:
+    """By the lower end of its interval; a row without a target misses nothing."""
+    report = run(tmp_path, Scripted(target), seed=seed)
+    figure, quality = report.figures
+
+    assert figure.note.startswith("service: nothing → something")
+    assert ("missed" in figure.note) == (said is not None)
+    assert (said or "") in figure.note
+    assert [entry.holds for entry in report.must_reach] == ([] if target is None else [said is None])
+    assert (quality.name, quality.value, quality.n) == ("scripted.quality_difference", -0.5, 6)
+
+
+def test_the_readme_has_a_line_a_row() -> None:
+    """With arms, quality and the reason."""
+    figures = [
+        {"name": "f", "value": 0.5, "low": 0.4, "high": 0.6, "note": "engine: a → b; missed: slow"},
+        {"name": "f.quality_difference", "value": 0.01, "low": None, "high": None, "note": ""},
+    ]
+    kept = {"bench": "layers", "machine": "m", "model_digest": "d", "workload": "w" * 64, "must_reach": []}
+    text = figures_text(load("engine", RESULTS), load("model", RESULTS), None, [kept | {"figures": figures}])
+
+    assert "| `f` | engine: a → b | 0.5 (0.4 to 0.6) | 0.01 | missed: slow |" in text
+    assert "Workload `wwwwwwwwwwww`." in text
+
+
+@pytest.mark.bench
+def test_a_run_from_end_to_end(tmp_path: Path) -> None:
+    """Every row has its figure, its quality and a record a request and arm; a round is too few to decide anything."""
+    report = run(tmp_path / "runs", *ROWS, quick=True)
+    figures = {figure.name: figure for figure in report.figures}
+
+    assert [entry.name for entry in report.must_reach] == [row.name for row in ROWS if row.target is not None]
+    assert all(entry.bound is None for entry in report.must_reach)
+    assert {f"{row.name}.quality_difference" for row in ROWS} <= set(figures)
+    assert len(report.records) == len(ROWS) * 2 * 6
+    assert report.workload is not None
+    assert figures["engine_busy_share.off.moving"].value < figures["engine_busy_share.on.moving"].value == 1
+    assert figures["memory_saving.off.kv"].value > figures["memory_saving.on.kv"].value
+    # Steps join and leave in the same precision: no answer differs.
+    assert figures["engine_busy_share.quality_difference"].value == 0
+    assert figures["ttft_p99_vs_static_batches.quality_difference"].value == 0
+    save_picture(report, tmp_path / "layers.png")
+    assert (tmp_path / "layers.png").stat().st_size > 10_000
