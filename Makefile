@@ -17,6 +17,8 @@ ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+# Each worker loads torch and the embedded models: more than four take memory and save little.
+WORKERS := -n auto --maxprocesses=4
 PINS := -c constraints.txt
 
 .DEFAULT_GOAL := help
@@ -31,7 +33,7 @@ serve: $(VENV)/.serve
 	$(BIN)/unmask serve $(ARGS)
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest $(WORKERS) $(ARGS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check
@@ -43,7 +45,7 @@ bench: $(VENV)/.serve
 	$(BIN)/unmask bench $(NAME) $(ARGS)
 
 test-all: $(VENV)/.dev
-	$(BIN)/python -m pytest -m "" $(ARGS)
+	$(BIN)/python -m pytest -m "" $(WORKERS) $(ARGS)
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis .coverage dist build
