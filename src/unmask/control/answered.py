@@ -123,6 +123,8 @@ def _together(best: Usage, all_of_them: list[Usage]) -> Usage:
         drafted=sum(one.drafted for one in all_of_them),
         accepted=sum(one.accepted for one in all_of_them),
         steps_known=all(one.steps_known for one in all_of_them),
+        steps_estimated=are_estimated(all_of_them),
+        cap_ignored=any(one.cap_ignored for one in all_of_them),
         tokens_known=all(one.tokens_known for one in all_of_them),
     )
 

@@ -73,6 +73,9 @@ def _attempt(admitted: Admitted, attempt: Attempt, *, model: str, queue_s: float
     usage, timing = generation.usage, generation.timing
     # Of a model without budgets no steps were reserved that would bound them.
     steps = usage.steps_used if Lever.BUDGET in admitted.model.levers else 0
+    if usage.steps_estimated:
+        # Nobody is charged above what was reserved on the strength of an estimate.
+        steps = min(steps, usage.steps_allocated)
     control = _steps_control(admitted, attempt)
     return settlement.Attempt(
         purpose=_PURPOSES[attempt.reason],
