@@ -248,7 +248,7 @@ class Usage:
 
 
 def are_estimated(usages: Iterable[Usage]) -> bool:
-    """Tell whether the steps of several together are an estimate: all are told, and not all of them by who took them."""
+    """Tell whether the steps of several together are an estimate: each is told, some as estimates."""
     found = list(usages)
     return any(one.steps_estimated for one in found) and all(one.steps_known or one.steps_estimated for one in found)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from unmask.backend import Generation, Usage
+from unmask.backend import Generation, Usage, are_estimated
 from unmask.cache.cache import Found
 from unmask.control.attempt import Attempt, AttemptReason, best_of, steps_of
 from unmask.control.searched import Searched

@@ -70,10 +70,8 @@ def open_backend(
 
 def _served(model: RemoteModel, environ: Mapping[str, str], clock: Clock, wall: WallClock) -> ServedRemotely:
     if (model.kind is Kind.VLLM and model.vllm is None) or (model.kind is Kind.SGLANG and model.sglang is None):
-        raise ConfigError(
-            f"kind of {model.name} is {model.kind}, and nothing says how it was launched. Say it in a file of upstreams.",
-            param="kind",
-        )
+        fix = "nothing says how it was launched. Say it in a file of upstreams."
+        raise ConfigError(f"kind of {model.name} is {model.kind}, and {fix}", param="kind")
     upstreams = tuple(
         replace(entry, url=check_url(entry.url, param=f"url of upstream {entry.name}")) for entry in model.upstreams
     )

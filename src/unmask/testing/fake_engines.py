@@ -87,24 +87,21 @@ class FakeVllm:
         return width if isinstance(width, int) else self.canvas
 
     def _problem(self, arguments: Json) -> str | None:
-        """Return what the documented validation refuses."""
-        width, cap = arguments.get("diffusion_canvas_length"), arguments.get("diffusion_max_steps")
-        if width is not None and not (isinstance(width, int) and 0 < width <= self.canvas):
+        """Return the first of what the documented validation refuses."""
+        width, cap = arguments.get("diffusion_canvas_length", self.canvas), arguments.get("diffusion_max_steps", 1)
+        if not (isinstance(width, int) and 0 < width <= self.canvas):
             return "diffusion_canvas_length must be a positive integer no larger than the served canvas."
-        if cap is not None and not (isinstance(cap, int) and cap > 0):
+        if not (isinstance(cap, int) and cap > 0):
             return "diffusion_max_steps must be a positive integer."
-        seed, pinned = arguments.get("diffusion_seed_canvas"), arguments.get("diffusion_pinned")
-        expected = self._width(arguments)
-        if seed is not None:
-            if not (isinstance(seed, list) and len(seed) == expected):
-                return f"diffusion_seed_canvas must hold exactly {expected} ids."
-            if not all(isinstance(token, int) and 0 <= token < self.vocabulary for token in seed):
-                return f"diffusion_seed_canvas ids must be in [0, {self.vocabulary})."
-        if pinned is not None:
-            if seed is None:
-                return "diffusion_pinned needs a diffusion_seed_canvas to hold."
-            if not (isinstance(pinned, list) and all(0 <= place < expected for place in pinned)):
-                return "diffusion_pinned positions must lie inside the canvas."
+        seed, pinned = arguments.get("diffusion_seed_canvas"), arguments.get("diffusion_pinned", [])
+        if seed is None:
+            return (
+                "diffusion_pinned needs a diffusion_seed_canvas to hold." if "diffusion_pinned" in arguments else None
+            )
+        if not (isinstance(seed, list) and len(seed) == width and all(0 <= one < self.vocabulary for one in seed)):
+            return f"diffusion_seed_canvas must hold exactly {width} ids in [0, {self.vocabulary})."
+        if not (isinstance(pinned, list) and all(0 <= place < width for place in pinned)):
+            return "diffusion_pinned positions must lie inside the canvas."
         return None
 
     def page(self) -> Script:
