@@ -232,9 +232,14 @@ class Usage:
     accepted: int = 0
 
     @property
+    def has_steps(self) -> bool:
+        """Whether ``steps_used`` is a number of steps, known or estimated."""
+        return self.steps_known or self.steps_estimated
+
+    @property
     def most_steps(self) -> int:
         """Steps that it took; where nobody knows, the most that it may have taken."""
-        return self.steps_used if self.steps_known or self.steps_estimated else self.steps_allocated
+        return self.steps_used if self.has_steps else self.steps_allocated
 
     @property
     def accepted_per_step(self) -> float:
@@ -250,7 +255,7 @@ class Usage:
 def are_estimated(usages: Iterable[Usage]) -> bool:
     """Tell whether the steps of several together are an estimate: each is told, some as estimates."""
     found = list(usages)
-    return any(one.steps_estimated for one in found) and all(one.steps_known or one.steps_estimated for one in found)
+    return any(one.steps_estimated for one in found) and all(one.has_steps for one in found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

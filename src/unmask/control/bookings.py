@@ -81,7 +81,8 @@ def _attempt(admitted: Admitted, attempt: Attempt, *, model: str, queue_s: float
         purpose=_PURPOSES[attempt.reason],
         model=model,
         bucket=generation.bucket or (None if attempt.reason.is_further else admitted.assignment.bucket),
-        steps_allocated=usage.steps_allocated if Lever.BUDGET in admitted.model.levers else 0,
+        # Beside steps that nobody knows, as if all of them had been saved, it would mislead.
+        steps_allocated=usage.steps_allocated if Lever.BUDGET in admitted.model.levers and usage.has_steps else 0,
         steps=steps,
         steps_saved=_steps_saved(admitted, attempt),
         steps_control=control,

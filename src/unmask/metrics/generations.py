@@ -48,7 +48,7 @@ class GenerationInstruments:
         self._allocated = make.counter("unmask_steps_allocated_total", "Denoise steps that generations were allowed.")
         self._used = make.counter("unmask_steps_used_total", "Denoise steps that generations took.")
         self._estimated = make.counter(
-            "unmask_steps_estimated_total", "Those of them that are estimates, as the server behind does not say them."
+            "unmask_steps_estimated_total", "Those of them that are estimates from counters of the server behind."
         )
         self._ignored = make.counter("unmask_caps_ignored_total", "Generations whose cap on steps was not kept.")
         self._canvases = make.counter("unmask_canvases_total", "Canvases denoised.")
@@ -103,7 +103,7 @@ class GenerationInstruments:
             (self._prompt, usage.prompt_tokens),
             (self._cached, usage.cached_tokens),
             (self._completion, usage.completion_tokens),
-            (self._allocated, usage.steps_allocated),
+            (self._allocated, usage.steps_allocated if usage.has_steps else 0),
             (self._used, usage.steps_used),
             (self._estimated, usage.steps_used if usage.steps_estimated else 0),
             (self._ignored, int(usage.cap_ignored)),

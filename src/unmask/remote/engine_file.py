@@ -46,6 +46,7 @@ def sglang_of(given: ModelDocument, place: str) -> SglangSettings | None:
     section = given.sglang
     _check_kind(given, Kind.SGLANG, place, has_section=section is not None)
     names = [] if section is None else [pool.name for pool in section.pools]
+    check_different(names, f"{place}.sglang.pools")
     for index, upstream in enumerate(given.upstreams):
         if (section is None and upstream.pool is not None) or (section is not None and upstream.pool not in names):
             allowed = ", ".join(names) if section is not None else "none, as only kind sglang has pools"
@@ -53,7 +54,6 @@ def sglang_of(given: ModelDocument, place: str) -> SglangSettings | None:
     if section is None:
         return None
     place = f"{place}.sglang.pools"
-    check_different(names, place)
     check_different((bucket for pool in section.pools for bucket in pool.buckets), place)
     empty = [name for name in names if all(one.pool != name for one in given.upstreams)]
     if empty:
