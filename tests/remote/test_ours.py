@@ -10,8 +10,8 @@ import pytest
 from tests.clients.server import serving
 from tests.remote.remotes import texts
 from unmask.backend import Backend, CommitEvent, Lever, Request, Usage
-from unmask.local.build import build_local_backend
 from unmask.errors import ConfigError
+from unmask.local.build import build_local_backend
 from unmask.remote.engines import VllmSettings
 from unmask.remote.errors import RequestRefusedError, UpstreamProtocolError
 from unmask.remote.opening import open_backend, open_remote

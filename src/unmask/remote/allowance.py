@@ -43,22 +43,28 @@ def pool_of(request: Request, model: ModelInfo, settings: SglangSettings, max_to
     Raises:
         InvalidRequestError: all pools may take more.
     """
-    if request.budget is None:
-        most = settings.default_pool.steps
-    else:
-        width = settings.canvas_length
-        most = min(request.budget.max_steps, _share(request, model, max_tokens, width))
+    most = settings.default_pool.steps
+    if request.budget is not None:
+        most = min(request.budget.max_steps, _share(request, model, max_tokens, settings.canvas_length))
     within = [pool for pool in settings.pools if pool.steps <= most]
     if not within:
-        allowed = ", ".join(str(steps) for steps in sorted({pool.steps for pool in settings.pools}))
-        raise InvalidRequestError(
-            "diffusion.max_steps",
-            most,
-            f"{allowed}, or anything above the least of them, which is rounded down",
-            f"{model.name} has servers of these settings, and no other.",
-        )
+        raise _no_pool(request, model, settings, most)
     named = (pool for pool in within if request.bucket in pool.buckets)
     return next(named, None) or max(within, key=lambda pool: pool.steps)
+
+
+def _no_pool(request: Request, model: ModelInfo, settings: SglangSettings, most: int) -> InvalidRequestError:
+    """Return the refusal of a request whose canvases may take ``most`` steps."""
+    budget = request.budget
+    assert budget is not None, "without a budget the largest pool is within reach"
+    allowed = ", ".join(str(steps) for steps in sorted({pool.steps for pool in settings.pools}))
+    fix = f"{model.name} has servers of these settings, and no other."
+    if most < budget.max_steps:
+        reason = f"enough for canvases of {allowed} steps"
+        return InvalidRequestError("diffusion.max_total_steps", budget.max_total_steps, reason, fix)
+    return InvalidRequestError(
+        "diffusion.max_steps", most, f"{allowed}, or what lies above the least and is rounded down", fix
+    )
 
 
 def vllm_arguments(request: Request, settings: VllmSettings, allowance: Allowance) -> dict[str, object]:
