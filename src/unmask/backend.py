@@ -1,6 +1,6 @@
 """What serves a request: the protocol, its requests and its answers."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass
 from enum import StrEnum
@@ -156,8 +156,12 @@ class Usage:
     Attributes:
         drafted: tokens of drafts that were verified; 0 in modes that do not draft.
         accepted: those of them that became output.
-        steps_known: whether whoever served it says how many steps it took. Where not, steps and canvases are 0 and
-            mean nothing.
+        steps_known: whether whoever served it says how many steps it took. Where not, and where they are not
+            estimated either, ``steps_used`` is 0 and means nothing; so do the other numbers of steps and canvases that
+            are 0.
+        steps_estimated: whether ``steps_used`` is an estimate made from outside. It may then be above
+            ``steps_allocated``.
+        cap_ignored: whether that shows that the cap on steps was not kept.
         tokens_known: whether it says how many tokens there were. Where not, their numbers are 0 and mean nothing.
     """
 
@@ -171,9 +175,21 @@ class Usage:
     canvases: int
     exit_reason: ExitReason
     steps_known: bool = True
+    steps_estimated: bool = False
+    cap_ignored: bool = False
     tokens_known: bool = True
     drafted: int = 0
     accepted: int = 0
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether ``steps_used`` is a number of steps, known or estimated."""
+        return self.steps_known or self.steps_estimated
+
+    @property
+    def most_steps(self) -> int:
+        """Steps that it took; where nobody knows, the most that it may have taken."""
+        return self.steps_used if self.has_steps else self.steps_allocated
 
     @property
     def accepted_per_step(self) -> float:
@@ -184,6 +200,12 @@ class Usage:
     def tokens_per_step(self) -> float:
         """Output tokens per denoise step (TPF), the end token included by the engine's count of tokens."""
         return self.completion_tokens / self.steps_used if self.steps_used else 0.0
+
+
+def are_estimated(usages: Iterable[Usage]) -> bool:
+    """Tell whether the steps of several together are an estimate: each is told, some as estimates."""
+    found = list(usages)
+    return any(one.steps_estimated for one in found) and all(one.has_steps for one in found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

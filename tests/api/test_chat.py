@@ -58,6 +58,8 @@ async def test_answer_is_a_chat_completion() -> None:
                 "steps_allocated": 16,
                 "steps_used": 4,
                 "steps_known": True,
+                "steps_estimated": False,
+                "cap_ignored": False,
                 "tokens_known": True,
                 "prompt_tokens_saved": 0,
                 "canvases": 2,

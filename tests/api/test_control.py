@@ -106,6 +106,8 @@ async def test_answer_says_what_it_was_given(site: Site) -> None:
         "steps_allocated": 16,
         "steps_used": 3,
         "steps_known": True,
+        "steps_estimated": False,
+        "cap_ignored": False,
         "tokens_known": True,
         "prompt_tokens_saved": 0,
         "canvases": 1,

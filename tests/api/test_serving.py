@@ -98,6 +98,8 @@ async def test_several_choices_say_what_each_cost() -> None:
         "accepted": 0,
         "accepted_per_round": 0.0,
         "steps_known": True,
+        "steps_estimated": False,
+        "cap_ignored": False,
         "tokens_known": True,
         "exit_reason": "converged",
         "verify": "skipped",

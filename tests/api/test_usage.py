@@ -47,6 +47,8 @@ def test_choices_are_added_up() -> None:
             "steps_allocated": 24,
             "steps_used": 7,
             "steps_known": True,
+            "steps_estimated": False,
+            "cap_ignored": False,
             "tokens_known": True,
             "prompt_tokens_saved": 0,
             "canvases": 3,
@@ -133,6 +135,8 @@ def test_one_of_several_choices() -> None:
     assert choice_diffusion(one, given) == {
         "steps_used": 3,
         "steps_known": True,
+        "steps_estimated": False,
+        "cap_ignored": False,
         "tokens_known": True,
         "canvases": 2,
         "drafted": 0,

@@ -24,16 +24,20 @@ from unmask.config import Settings
 from unmask.control.parts import ControlParts
 from unmask.errors import ConfigError
 from unmask.remote.backend import RemoteBackend
+from unmask.remote.engines import PoolSettings, SglangSettings, VllmSettings
 from unmask.remote.opening import open_backend
-from unmask.remote.settings import Breaking, RemoteSettings
+from unmask.remote.settings import Breaking, Kind, RemoteSettings
 from unmask.tenants.quota import parse_quota
 from unmask.testing.fake_backend import FakeBackend
+from unmask.testing.fake_engines import FakeVllm, sglang
 from unmask.testing.fake_upstream import FakeUpstream, Script, answer, answering, chunk, event, silent, streaming
 from unmask.testing.ledgers import MemoryLedger
 from unmask.testing.policies import FakePolicies, make_active
 from unmask.testing.tenants import FakeAuthenticator, make_principal
 from unmask.testing.waiting import until
+from unmask.types import Bucket
 
+VLLM = VllmSettings(canvas_length=32, max_steps=16)
 KEY = {"authorization": "Bearer key"}
 
 
@@ -79,6 +83,46 @@ async def test_classes_and_ledger_hold_for_remote_models() -> None:
     assert reservation.steps >= 64
     (attempt,) = settlement.attempts
     assert (attempt.steps, attempt.prefill_tokens, attempt.output_tokens) == (0, 7 + 3, 3)
+
+
+async def test_estimated_steps_are_booked_and_marked() -> None:
+    """Of a vLLM they come from its counters."""
+    async with gateway(FakeVllm(needs=6).script, kind=Kind.VLLM, vllm=VLLM) as gate:
+        response = await gate.chat(diffusion={"max_steps": 8})
+
+    diffusion = response.json()["usage"]["diffusion"]
+    assert (diffusion["steps_used"], diffusion["steps_known"], diffusion["steps_estimated"]) == (6, False, True)
+    assert (diffusion["cap_ignored"], diffusion["cap_applied"], diffusion["canvases"]) == (False, None, 1)
+    ((attempt,),) = (one.attempts for one in gate.ledger.settlements.values())
+    assert (attempt.steps, attempt.steps_allocated) == (6, 8)
+
+
+async def test_steps_above_an_ignored_cap_are_told_and_not_charged() -> None:
+    """No cap is said to have held, and the ledger books what was allowed."""
+    async with gateway(FakeVllm(heeds_cap=False).script, kind=Kind.VLLM, vllm=VLLM) as gate:
+        response = await gate.chat(diffusion={"max_steps": 4})
+
+    diffusion = response.json()["usage"]["diffusion"]
+    assert (diffusion["steps_used"], diffusion["steps_allocated"]) == (16, 4)
+    assert (diffusion["cap_ignored"], diffusion["cap_applied"]) == (True, None)
+    ((attempt,),) = (one.attempts for one in gate.ledger.settlements.values())
+    assert attempt.steps == 4
+
+
+async def test_pools_are_chosen_by_effort_and_book_no_steps() -> None:
+    """The bucket of the pool is told; steps that nobody knows are neither booked nor said to be saved."""
+    pool = PoolSettings(name="up1", steps=4, buckets=(Bucket.S,))
+    launched = SglangSettings(canvas_length=32, pools=(pool,))
+    async with gateway(sglang, kind=Kind.SGLANG, sglang=launched) as gate:
+        response = await gate.chat(reasoning_effort="high")
+        refused = await gate.chat(diffusion={"max_steps": 3})
+
+    diffusion = response.json()["usage"]["diffusion"]
+    assert (diffusion["bucket"], diffusion["steps_known"], diffusion["steps_estimated"]) == ("S", False, False)
+    assert (diffusion["steps_used"], diffusion["steps_allocated"]) == (0, 4)
+    attempt = next(one.attempts[0] for one in gate.ledger.settlements.values() if one.attempts)
+    assert (attempt.steps, attempt.steps_allocated, attempt.output_tokens) == (0, 0, 5)
+    assert (refused.status_code, refused.json()["error"]["param"]) == (400, "diffusion.max_steps")
 
 
 async def test_quotas_hold_for_remote_models() -> None:

@@ -51,8 +51,10 @@ def make_settings(*urls: str, **changes: Any) -> RemoteModel:  # noqa: ANN401 - 
     """Return a model behind addresses."""
     fields: dict[str, Any] = {"upstream_model": "m", "timeouts": PATIENT, "retries": ONCE, "asks_models": False}
     upstream: dict[str, Any] = changes.pop("upstream", {})
+    has_pools = changes.get("sglang") is not None
     entries = tuple(
-        UpstreamSettings(name=f"up{number}", url=url, **upstream) for number, url in enumerate(urls, start=1)
+        UpstreamSettings(name=name, url=url, pool=name if has_pools else None, **upstream)
+        for name, url in ((f"up{number}", url) for number, url in enumerate(urls, start=1))
     )
     return RemoteModel(name="far", upstreams=entries, **(fields | changes))
 

@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from unmask.errors import ConfigError
+from unmask.remote.engines import PoolSettings, SglangSettings, VllmSettings
 from unmask.remote.file import LARGEST_FILE, parse_remote, read_remote
 from unmask.remote.settings import Bounds, Breaking, Kind, RemoteModel, Retries, Timeouts
+from unmask.types import Bucket
 
 LEAST = """
 models:
@@ -122,6 +124,73 @@ def test_what_is_no_such_file(content: bytes) -> None:
         parse_remote(content, Path())
 
     assert "sk-secret" not in str(caught.value)
+
+
+VLLM = LEAST.replace(
+    "    upstreams:",
+    """    kind: vllm
+    vllm: {canvas_length: 256, max_steps: 48, default_steps: 16, canvas_lengths: [64], vocabulary: 262144}
+    upstreams:""",
+)
+SGLANG = """
+models:
+  - name: far
+    upstream_model: m
+    kind: sglang
+    sglang:
+      canvas_length: 32
+      pools:
+        - {name: quick, steps: 8, threshold: 0.8, buckets: [XS, S]}
+        - {name: careful, steps: 32}
+    upstreams:
+      - {name: a, url: "http://a/v1", pool: quick}
+      - {name: b, url: "http://b/v1", pool: careful}
+"""
+
+
+def test_how_engines_were_launched() -> None:
+    """What they do not say themselves stands in the file."""
+    assert parsed(VLLM).vllm == VllmSettings(
+        canvas_length=256, max_steps=48, default_steps=16, canvas_lengths=(64,), vocabulary=262_144
+    )
+    model = parsed(SGLANG)
+    assert [one.pool for one in model.upstreams] == ["quick", "careful"]
+    assert model.sglang == SglangSettings(
+        canvas_length=32,
+        pools=(
+            PoolSettings(name="quick", steps=8, threshold=0.8, buckets=(Bucket.XS, Bucket.S)),
+            PoolSettings(name="careful", steps=32),
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "message"),
+    [
+        (VLLM, "kind: vllm", "kind: openai", "kind is openai, and vllm is of kind vllm"),
+        (VLLM, "kind: vllm", "kind: sglang", "vllm is of kind vllm"),
+        (VLLM, "    vllm: {", "    digest: {", "digest does not fit"),
+        (VLLM, "max_steps: 48, ", "", r"vllm.max_steps does not fit"),
+        (VLLM, "default_steps: 16", "default_steps: 49", "vllm.default_steps is 49, allowed: 1 to 48"),
+        (VLLM, "[64]", "[512]", "vllm.canvas_lengths is 512, allowed: up to 256"),
+        (VLLM, "vocabulary", "mask_token: 1, vocabulary", "vocabulary and mask_token are both set"),
+        (VLLM, "max_steps: 48", "max_steps: 48, metrics_path: http://elsewhere/", "metrics_path does not fit"),
+        (VLLM, "{name: a,", "{name: a, pool: quick,", "pool is 'quick', allowed: none"),
+        (SGLANG, "kind: sglang", "kind: openai", "sglang is of kind sglang"),
+        (SGLANG, ", pool: quick", "", "upstreams.0.pool is None, allowed: quick, careful"),
+        (SGLANG, "pool: quick", "pool: slow", "upstreams.0.pool is 'slow', allowed: quick, careful"),
+        (SGLANG, "pool: quick", "pool: careful", "pools holds 'quick', which no upstream belongs to"),
+        (SGLANG, "name: careful", "name: quick", "pools holds 'quick' twice"),
+        (SGLANG, "steps: 32", "steps: 32, buckets: [S]", "twice"),
+        (SGLANG, "steps: 32", "steps: 0", "steps does not fit"),
+        (SGLANG, "[XS, S]", "[XXL]", "buckets.0 does not fit"),
+    ],
+)
+def test_how_engines_cannot_have_been_launched(text: str, old: str, new: str, message: str) -> None:
+    """The place is named, and what is allowed there."""
+    assert old in text
+    with pytest.raises(ConfigError, match=message):
+        parsed(text.replace(old, new, 1))
 
 
 def test_file_that_cannot_be_read(tmp_path: Path) -> None:

@@ -10,10 +10,12 @@ import pytest
 from tests.clients.server import serving
 from tests.remote.remotes import texts
 from unmask.backend import Backend, CommitEvent, Lever, Request, Usage
+from unmask.errors import ConfigError
 from unmask.local.build import build_local_backend
+from unmask.remote.engines import VllmSettings
 from unmask.remote.errors import RequestRefusedError, UpstreamProtocolError
-from unmask.remote.opening import open_remote
-from unmask.remote.settings import Kind
+from unmask.remote.opening import open_backend, open_remote
+from unmask.remote.settings import Kind, RemoteModel, RemoteSettings, UpstreamSettings
 from unmask.sched.settings import SchedSettings
 from unmask.testing.fake_backend import FakeBackend
 from unmask.types import Message, Role, Sampling, StepBudget
@@ -58,7 +60,7 @@ def cost(usage: Usage) -> Usage:
     return replace(usage, cached_tokens=0, prefill_tokens=0, commit_tokens=0)
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", [Kind.OPENAI, Kind.UNMASK])
 def test_answers_are_those_of_the_model(url: str, kind: Kind) -> None:
     """Text, its end, tokens and steps are what the model gives without a server, whole or streamed."""
     requests = [make_request(prompt) for prompt in PROMPTS]
@@ -129,6 +131,30 @@ def test_refusal_of_the_server_is_told(url: str) -> None:
             await backend.generate(make_request("add 1 + 1", canvas_length=7))
 
     run(open_remote(url, "nano", kind=Kind.UNMASK), one)
+
+
+@pytest.mark.parametrize("steps", [2, 16])
+def test_ours_as_a_vllm(url: str, steps: int) -> None:
+    """Our own server takes caps as a vLLM does, and says itself what it took, so that nothing is estimated."""
+    entry = UpstreamSettings(name="ours", url=url)
+    launched = VllmSettings(canvas_length=16, max_steps=16, canvas_lengths=(8,))
+    model = RemoteModel(name="nano", upstream_model="nano", upstreams=(entry,), kind=Kind.VLLM, vllm=launched)
+    request = make_request("add 12 + 30", budget=StepBudget(max_steps=steps), canvas_length=8)
+
+    async def one(backend: Backend) -> Any:  # noqa: ANN401 - a generation
+        return await backend.generate(request)
+
+    near, far = run(local(), one), run(open_backend(RemoteSettings(models=(model,))), one)
+
+    assert (far.text, cost(far.usage)) == (near.text, cost(near.usage))
+    assert (far.usage.steps_known, far.usage.steps_estimated, far.usage.cap_ignored) == (True, False, False)
+
+
+@pytest.mark.parametrize("kind", [Kind.VLLM, Kind.SGLANG])
+def test_an_address_is_not_enough_for_an_engine(url: str, kind: Kind) -> None:
+    """How it was launched has to be said, or no budget would mean anything."""
+    with pytest.raises(ConfigError, match=f"kind of nano is {kind}, and nothing says how it was launched"):
+        open_remote(url, "nano", kind=kind)
 
 
 def test_leaving_aborts_the_generation_there() -> None:

@@ -51,8 +51,12 @@ class ChoiceDiffusion(BaseModel):
 
     steps_used: int
     steps_known: bool = Field(
-        description="False where the server behind this one does not say its steps: then steps and canvases are 0, "
-        "which means nothing."
+        description="False where the server behind this one does not say its steps: then `steps_used` is 0, which "
+        "means nothing, unless it is estimated."
+    )
+    steps_estimated: bool = Field(description="Whether `steps_used` is estimated from counters of that server.")
+    cap_ignored: bool = Field(
+        description="Whether that shows that the server took more steps than it was told to; they are not charged."
     )
     tokens_known: bool = Field(description="The same of numbers of tokens.")
     canvases: int
@@ -94,8 +98,12 @@ class DiffusionUsage(BaseModel):
     steps_allocated: int
     steps_used: int
     steps_known: bool = Field(
-        description="False where the server behind this one does not say its steps: then steps and canvases are 0, "
-        "which means nothing."
+        description="False where the server behind this one does not say its steps: then `steps_used` is 0, which "
+        "means nothing, unless it is estimated."
+    )
+    steps_estimated: bool = Field(description="Whether `steps_used` is estimated from counters of that server.")
+    cap_ignored: bool = Field(
+        description="Whether that shows that the server took more steps than it was told to; they are not charged."
     )
     tokens_known: bool = Field(description="The same of numbers of tokens.")
     prompt_tokens_saved: int = Field(description="Tokens that refinement has cut from the prompt, as counted here.")

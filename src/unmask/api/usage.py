@@ -6,7 +6,7 @@ from unmask.api.call import Call
 from unmask.api.common import common
 from unmask.api.finished import FinishedChoice
 from unmask.api.routed import routes_of
-from unmask.backend import Usage
+from unmask.backend import Usage, are_estimated
 from unmask.cache.cache import Found
 from unmask.control.answered import Answered
 from unmask.control.budget import Assignment
@@ -38,6 +38,8 @@ def usage(call: Call, choices: Sequence[FinishedChoice]) -> dict[str, object]:
             "steps_allocated": sum(one.steps_allocated for one in spent),
             "steps_used": steps,
             "steps_known": all(one.steps_known for one in spent),
+            "steps_estimated": are_estimated(spent),
+            "cap_ignored": any(one.cap_ignored for one in spent),
             "tokens_known": all(one.tokens_known for one in spent),
             "prompt_tokens_saved": sum({one.request.messages: one.tokens_saved for one in call.admitted}.values()),
             "canvases": sum(one.canvases for one in spent),
@@ -60,6 +62,8 @@ def choice_diffusion(choice: FinishedChoice, given: Assignment) -> dict[str, obj
     return {
         "steps_used": spent.steps_used,
         "steps_known": spent.steps_known,
+        "steps_estimated": spent.steps_estimated,
+        "cap_ignored": spent.cap_ignored,
         "tokens_known": spent.tokens_known,
         "canvases": spent.canvases,
         **_drafts([spent]),

@@ -157,6 +157,8 @@ def _report(tools: Tools, prompt: Prompt, generation: Generation, verified: Chec
 
 
 def _spent(usage: Usage) -> str:
+    if usage.steps_estimated:
+        return f"{usage.completion_tokens} tokens in some {usage.steps_used} of {usage.steps_allocated} steps"
     if not usage.steps_known:
         return f"{usage.completion_tokens if usage.tokens_known else 'unknown'} tokens, steps unknown"
     drafts = f", {usage.accepted} of {usage.drafted} drafted tokens accepted" if usage.drafted else ""

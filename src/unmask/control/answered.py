@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from unmask.backend import Generation, Usage
+from unmask.backend import Generation, Usage, are_estimated
 from unmask.cache.cache import Found
 from unmask.control.attempt import Attempt, AttemptReason, best_of, steps_of
 from unmask.control.searched import Searched
@@ -123,6 +123,8 @@ def _together(best: Usage, all_of_them: list[Usage]) -> Usage:
         drafted=sum(one.drafted for one in all_of_them),
         accepted=sum(one.accepted for one in all_of_them),
         steps_known=all(one.steps_known for one in all_of_them),
+        steps_estimated=are_estimated(all_of_them),
+        cap_ignored=any(one.cap_ignored for one in all_of_them),
         tokens_known=all(one.tokens_known for one in all_of_them),
     )
 

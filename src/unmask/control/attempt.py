@@ -86,6 +86,11 @@ def best_of(attempts: Iterable[Attempt]) -> Attempt:
     )
 
 
+def most_steps_of(attempts: Iterable[Attempt]) -> int:
+    """Return the denoise steps of attempts together; of those that nobody knows the most they may have taken."""
+    return sum(attempt.generation.usage.most_steps for attempt in attempts)
+
+
 def steps_of(attempts: Iterable[Attempt]) -> int:
     """Return the denoise steps of attempts together."""
     return sum(attempt.steps for attempt in attempts)

@@ -73,12 +73,16 @@ def _attempt(admitted: Admitted, attempt: Attempt, *, model: str, queue_s: float
     usage, timing = generation.usage, generation.timing
     # Of a model without budgets no steps were reserved that would bound them.
     steps = usage.steps_used if Lever.BUDGET in admitted.model.levers else 0
+    if usage.steps_estimated:
+        # Nobody is charged above what was reserved on the strength of an estimate.
+        steps = min(steps, usage.steps_allocated)
     control = _steps_control(admitted, attempt)
     return settlement.Attempt(
         purpose=_PURPOSES[attempt.reason],
         model=model,
         bucket=generation.bucket or (None if attempt.reason.is_further else admitted.assignment.bucket),
-        steps_allocated=usage.steps_allocated if Lever.BUDGET in admitted.model.levers else 0,
+        # Beside steps that nobody knows, as if all of them had been saved, it would mislead.
+        steps_allocated=usage.steps_allocated if Lever.BUDGET in admitted.model.levers and usage.has_steps else 0,
         steps=steps,
         steps_saved=_steps_saved(admitted, attempt),
         steps_control=control,

@@ -6,7 +6,7 @@ from hashlib import blake2b
 
 from unmask.backend import Lever, ModelInfo, Request
 from unmask.control.answered import Cap
-from unmask.control.attempt import Attempt, AttemptReason, best_of, steps_of
+from unmask.control.attempt import Attempt, AttemptReason, best_of, most_steps_of
 from unmask.control.expansion import Expansion
 from unmask.control.reopen import reopened
 from unmask.control.verdict import Failure
@@ -79,7 +79,7 @@ class Moves:
     def _budget(self, attempts: Sequence[Attempt]) -> StepBudget | None:
         """Return what a further attempt may take, or nothing where the total is spent."""
         total = self.expansion.max_total_steps
-        left = None if total is None else total - steps_of(attempts)
+        left = None if total is None else total - most_steps_of(attempts)
         if left is not None and left < 1:
             return None
         return StepBudget(max_steps=self.expansion.grown(self._steps(attempts)), max_total_steps=left)
@@ -92,7 +92,7 @@ class Moves:
         latest = next(one.generation for one in reversed(attempts) if one.reason is not AttemptReason.SEARCH)
         timing, usage = latest.timing, latest.usage
         elapsed = max(one.generation.timing.finished for one in attempts) - _arrived(attempts)
-        step_s = (timing.finished - timing.started) / max(1, usage.steps_used)
+        step_s = (timing.finished - timing.started) / max(1, usage.most_steps)
         steps = budget.max_steps * max(1, usage.canvases)
         if budget.max_total_steps is not None:
             steps = min(steps, budget.max_total_steps)

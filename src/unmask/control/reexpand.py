@@ -9,7 +9,7 @@ from unmask.backend import Generation, Lever
 from unmask.backend import Request as GenerateRequest
 from unmask.control.admitted import Admitted
 from unmask.control.answered import Answered, Cap, answered, unanswered
-from unmask.control.attempt import Attempt, AttemptReason, best_of, steps_of
+from unmask.control.attempt import Attempt, AttemptReason, best_of, most_steps_of
 from unmask.control.moves import Move, Moves, reseeded
 from unmask.control.verdict import Failure, Judge, Verdict
 from unmask.errors import DeadlineError, UnmaskError
@@ -153,7 +153,7 @@ class _Story:
         total = self.admitted.max_total_steps
         if total is None or Lever.BUDGET not in self.admitted.model.levers:
             return budget
-        left = max(0, total - steps_of(self.attempts))
+        left = max(0, total - most_steps_of(self.attempts))
         steps = self.admitted.model.default_steps_of(self.admitted.request.canvas_length)
         return StepBudget(max_steps=steps if budget is None else budget.max_steps, max_total_steps=left // count)
 

@@ -47,6 +47,10 @@ class GenerationInstruments:
         self._completion = make.counter("unmask_completion_tokens_total", "Output tokens.")
         self._allocated = make.counter("unmask_steps_allocated_total", "Denoise steps that generations were allowed.")
         self._used = make.counter("unmask_steps_used_total", "Denoise steps that generations took.")
+        self._estimated = make.counter(
+            "unmask_steps_estimated_total", "Those of them that are estimates from counters of the server behind."
+        )
+        self._ignored = make.counter("unmask_caps_ignored_total", "Generations whose cap on steps was not kept.")
         self._canvases = make.counter("unmask_canvases_total", "Canvases denoised.")
         self._drafted = make.counter("unmask_drafted_tokens_total", "Drafted tokens that speculative steps verified.")
         self._accepted = make.counter("unmask_accepted_tokens_total", "Drafted tokens that became output.")
@@ -99,8 +103,10 @@ class GenerationInstruments:
             (self._prompt, usage.prompt_tokens),
             (self._cached, usage.cached_tokens),
             (self._completion, usage.completion_tokens),
-            (self._allocated, usage.steps_allocated),
+            (self._allocated, usage.steps_allocated if usage.has_steps else 0),
             (self._used, usage.steps_used),
+            (self._estimated, usage.steps_used if usage.steps_estimated else 0),
+            (self._ignored, int(usage.cap_ignored)),
             (self._canvases, usage.canvases),
             (self._drafted, usage.drafted),
             (self._accepted, usage.accepted),

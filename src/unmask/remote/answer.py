@@ -139,7 +139,7 @@ class AnswerReader:
             said = None
         reason = ExitReason.MAX_STEPS if self._finish is FinishReason.LENGTH else ExitReason.CONVERGED
         if said is None:
-            return Usage(**_NO_TOKENS, **_NO_STEPS, exit_reason=reason, steps_known=False, tokens_known=False)
+            return _unknown(reason)
         details = said.prompt_tokens_details
         cached = min(said.prompt_tokens, (details.cached_tokens or 0) if details else 0)
         steps = said.diffusion
@@ -231,8 +231,21 @@ class AnswerReader:
         return UpstreamTooMuchError(self._expected.upstream, f"it answers with {what}")
 
 
-_NO_TOKENS = {"prompt_tokens": 0, "completion_tokens": 0, "cached_tokens": 0, "prefill_tokens": 0, "commit_tokens": 0}
-_NO_STEPS = {"steps_allocated": 0, "steps_used": 0, "canvases": 0}
+def _unknown(reason: ExitReason) -> Usage:
+    """Return a usage of which nothing is known."""
+    return Usage(
+        prompt_tokens=0,
+        completion_tokens=0,
+        cached_tokens=0,
+        prefill_tokens=0,
+        commit_tokens=0,
+        steps_allocated=0,
+        steps_used=0,
+        canvases=0,
+        exit_reason=reason,
+        steps_known=False,
+        tokens_known=False,
+    )
 
 
 def _alternatives(found: Iterable[TopLogprob]) -> tuple[Alternative, ...]:

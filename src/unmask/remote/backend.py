@@ -2,33 +2,25 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass
+from contextlib import aclosing, nullcontext
 
-from unmask.backend import DoneEvent, Event, Generation, ModelInfo, Request, Timing, last_generation
+from unmask.backend import DoneEvent, Event, Generation, ModelInfo, Request, Timing, Usage, last_generation
 from unmask.clock import Clock
 from unmask.errors import DrainingError, UnknownModelError, shown
 from unmask.load import EngineState, ModelLoad
 from unmask.remote.answer import AnswerReader
 from unmask.remote.body import body_of, check_request
 from unmask.remote.errors import UpstreamChangedError, UpstreamError
+from unmask.remote.estimate import Asked
 from unmask.remote.expecting import expected_of
-from unmask.remote.pool import Pool
+from unmask.remote.meter import Window
 from unmask.remote.retrying import pause_s
-from unmask.remote.settings import RemoteModel
+from unmask.remote.served import ServedRemotely
+from unmask.remote.spent import spent_of
 from unmask.remote.upstream import Deadlines, Upstream
 from unmask.replicas.choice import Choice
 from unmask.replicas.prompt import read_text
 from unmask.types import Outcome
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServedRemotely:
-    """A model, what is said of it here, and the servers that serve it."""
-
-    settings: RemoteModel
-    info: ModelInfo
-    pool: Pool
 
 
 class RemoteBackend:
@@ -67,12 +59,13 @@ class RemoteBackend:
         return tuple(model.info for model in self._models.values())
 
     def problems(self) -> tuple[str, ...]:
-        """Name the upstreams of models that none of theirs can be asked for at present, and why."""
+        """Name the upstreams of models, or of their pools, that none of theirs can be asked for at present, and why."""
         found = []
         for name, model in self._models.items():
-            problems = [upstream.breaker.problem for upstream in model.pool.upstreams.values()]
-            if all(problem is not None for problem in problems):
-                found.append(f"no upstream of {name} is well: {'; '.join(filter(None, problems))}")
+            for place, pool in model.places(name):
+                problems = [upstream.breaker.problem for upstream in pool.upstreams.values()]
+                if all(problem is not None for problem in problems):
+                    found.append(f"no upstream of {place} is well: {'; '.join(filter(None, problems))}")
         return tuple(found)
 
     def load(self) -> tuple[ModelLoad, ...]:
@@ -106,6 +99,7 @@ class RemoteBackend:
             raise UnknownModelError(request.model, self._models)
         model = self._models[request.model]
         check_request(request, model.info, model.settings.kind)
+        model = model.serving(request)
         self._open += 1
         self._idle.clear()
         try:
@@ -185,31 +179,38 @@ class RemoteBackend:
     async def _answered(
         self, request: Request, model: ServedRemotely, upstream: Upstream, deadlines: Deadlines, arrived: float
     ) -> AsyncGenerator[Event, None]:
-        settings = model.settings
-        max_tokens = request.max_tokens or model.info.default_max_tokens
-        reader = AnswerReader(expected_of(request, model.info, settings, upstream.name))
-        started = arrived
-        body = body_of(request, settings, max_tokens)
-        async with aclosing(upstream.answer(body, deadlines, lambda: reader.is_done)) as pieces:
-            async for piece in pieces:
-                if not piece:
-                    started = self._clock.now()
-                for committed in reader.feed(piece):
-                    self._check_model(reader, model, upstream)
-                    yield committed
-        self._check_model(reader, model, upstream)
-        generation = self._generation(reader, Timing(arrived=arrived, started=started, finished=self._clock.now()))
+        reader = AnswerReader(expected_of(request, model.info, model.settings, upstream.name))
+        body = body_of(request, model.settings, model.max_tokens_of(request), model.allowance_of(request))
+        started = finished = arrived
+        meter = model.meters.get(upstream.name)
+        with nullcontext() if meter is None else meter.window() as window:
+            async with aclosing(upstream.answer(body, deadlines, lambda: reader.is_done)) as pieces:
+                async for piece in pieces:
+                    if not piece:
+                        if window is not None:
+                            await window.begin(deadlines)
+                        started = self._clock.now()
+                    for committed in reader.feed(piece):
+                        self._check_model(reader, model, upstream)
+                        yield committed
+                    finished = self._clock.now()
+                    # While its place is still held, so that none that waits for it is counted with it.
+                    if window is not None and reader.is_done:
+                        await window.end(deadlines)
+            self._check_model(reader, model, upstream)
+            timing = Timing(arrived=arrived, started=started, finished=finished)
+            generation = self._generation(reader, timing, _usage(request, reader, model, window))
         self._steps[request.model] += generation.usage.steps_used
-        yield DoneEvent(generation=generation)
+        yield DoneEvent(generation=model.tiered(request, generation))
 
-    def _generation(self, reader: AnswerReader, timing: Timing) -> Generation:
+    def _generation(self, reader: AnswerReader, timing: Timing, usage: Usage) -> Generation:
         finish = reader.finish()
         return Generation(
             outcome=Outcome.COMPLETED,
             finish_reason=finish,
             text=reader.text,
             tokens=(),
-            usage=reader.usage(),
+            usage=usage,
             timing=timing,
             logprobs=reader.logprobs,
         )
@@ -242,5 +243,15 @@ class RemoteBackend:
             steps=self._steps[model.info.name],
             ticks=0,
             busy_s=0.0,
-            replicas=model.pool.loads(),
+            replicas=model.loads(),
         )
+
+
+def _usage(request: Request, reader: AnswerReader, model: ServedRemotely, window: Window | None) -> Usage:
+    """Return what an answer cost, with what can be told of its steps where the server tells nothing."""
+    usage, allowance = reader.usage(), model.allowance_of(request)
+    if allowance is None:
+        return usage
+    asked = Asked(allowance=allowance, tokens=usage.completion_tokens, may_begin_more=bool(request.stop))
+    estimate = None if window is None or usage.steps_known else window.estimate(asked)
+    return spent_of(usage, allowance, estimate)

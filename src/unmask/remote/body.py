@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from unmask.backend import HIGHEST_TEMPERATURE, MOST_ALTERNATIVES, MOST_STOPS, Lever, ModelInfo, Request
 from unmask.errors import InvalidRequestError
+from unmask.remote.allowance import Allowance, check_draft, vllm_arguments
 from unmask.remote.errors import UnsupportedByUpstreamError
 from unmask.remote.settings import Kind, RemoteModel
 from unmask.strategy import StrategyChoice
-from unmask.types import Mode
+from unmask.types import Mode, Sampling
 
 Json = dict[str, object]
 
@@ -25,8 +26,8 @@ def check_request(request: Request, model: ModelInfo, kind: Kind) -> None:
     for lever, param, value in _pulled(request):
         if lever not in model.levers:
             raise UnsupportedByUpstreamError(param, value, model.name)
-    if kind is Kind.UNMASK:
-        _check_ours(request, model)
+    if kind is not Kind.OPENAI:
+        _check_diffusion(request, model, kind)
     sampling = request.sampling
     if not 0 <= sampling.temperature <= HIGHEST_TEMPERATURE:
         raise InvalidRequestError("temperature", sampling.temperature, f"0 to {HIGHEST_TEMPERATURE}", "Change it.")
@@ -60,26 +61,50 @@ def _pulled(request: Request) -> Iterator[tuple[Lever, str, object]]:
         yield Lever.LOGPROBS, "logprobs", request.top_logprobs
 
 
-def _check_ours(request: Request, model: ModelInfo) -> None:
-    """Refuse what our own servers do and cannot be told of over HTTP."""
+def _check_diffusion(request: Request, model: ModelInfo, kind: Kind) -> None:
+    """Refuse what servers of diffusion models do, if at all, without being told of it over HTTP."""
     if request.mode is not Mode.DIFFUSION:
         raise UnsupportedByUpstreamError("mode", request.mode.value, model.name)
     if request.strategy.finality is not None or request.strategy.name.needs_model:
         raise UnsupportedByUpstreamError("diffusion.strategy", request.strategy.name.value, model.name)
+    if kind is Kind.UNMASK:
+        return
+    _check_engine(request, model)
+    if kind is Kind.SGLANG:
+        _check_greedy(request.sampling, model)
 
 
-def body_of(request: Request, model: RemoteModel, max_tokens: int) -> Json:
-    """Return the JSON object of a streamed chat completion."""
+def _check_engine(request: Request, model: ModelInfo) -> None:
+    """Refuse budgets, canvases and drafts that an engine would refuse, or take for something else."""
+    if request.budget is not None and not 1 <= request.budget.max_steps <= model.max_steps:
+        raise InvalidRequestError(
+            "diffusion.max_steps", request.budget.max_steps, f"1 to {model.max_steps}", "Change it."
+        )
+    if request.canvas_length is not None and request.canvas_length not in model.canvas_lengths:
+        lengths = ", ".join(map(str, model.canvas_lengths)) or "none"
+        raise InvalidRequestError("diffusion.canvas_length", request.canvas_length, lengths, "Change it.")
+    if request.draft is not None:
+        check_draft(request.draft, request.canvas_length or model.default_canvas_length)
+
+
+def _check_greedy(sampling: Sampling, model: ModelInfo) -> None:
+    """Refuse sampling, which diffusion algorithms of SGLang take without heeding it, or refuse themselves."""
+    for param, value, default in (("temperature", sampling.temperature, 0), ("top_p", sampling.top_p, 1)):
+        if value != default:
+            raise UnsupportedByUpstreamError(param, value, model.name)
+
+
+def body_of(request: Request, model: RemoteModel, max_tokens: int, allowance: Allowance | None = None) -> Json:
+    """Return the JSON object of a streamed chat completion; ``allowance`` is what a vLLM is told."""
     sampling = request.sampling
     body: Json = {
         "model": model.upstream_model,
         "messages": [{"role": message.role.value, "content": message.content} for message in request.messages],
         "max_tokens": max_tokens,
-        "temperature": sampling.temperature,
-        "top_p": sampling.top_p,
-        "seed": sampling.seed,
         "stream": True,
     }
+    if model.kind is not Kind.SGLANG:
+        body |= {"temperature": sampling.temperature, "top_p": sampling.top_p, "seed": sampling.seed}
     if model.include_usage:
         body["stream_options"] = {"include_usage": True}
     if request.stop:
@@ -91,6 +116,8 @@ def body_of(request: Request, model: RemoteModel, max_tokens: int) -> Json:
         body["diffusion"] = {"max_reexpansions": 0, "search": "none", **_diffusion(request)}
         if request.session:
             body["prompt_cache_key"] = request.session
+    if model.vllm is not None and allowance is not None:
+        body["vllm_xargs"] = vllm_arguments(request, model.vllm, allowance)
     return body
 
 

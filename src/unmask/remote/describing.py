@@ -1,6 +1,7 @@
 """What is said here of a model that another server runs: from the configuration, and from what that server says."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Annotated, ClassVar
 
@@ -11,6 +12,7 @@ from unmask.backend import Lever, ModelInfo
 from unmask.errors import shown
 from unmask.policy.policy import DEFAULT_TASK
 from unmask.remote.address import BlockingTransport
+from unmask.remote.engines import SglangSettings, VllmSettings
 from unmask.remote.errors import UnreachableError, UpstreamError, UpstreamProtocolError
 from unmask.remote.key import Key
 from unmask.remote.settings import Kind, RemoteModel, UpstreamSettings
@@ -70,7 +72,10 @@ def described(model: RemoteModel, upstreams: Sequence[tuple[UpstreamSettings, Ke
         if entry is None:
             raise failed or UnreachableError(model.name, "it has no upstream")
         return _ours(model, entry)
-    return _foreign(model, entry)
+    foreign = _foreign(model, entry)
+    if model.vllm is not None:
+        return _vllm(foreign, model.vllm)
+    return foreign if model.sglang is None else _sglang(foreign, model.sglang)
 
 
 def asked(name: str, settings: UpstreamSettings, key: Key) -> ModelEntry:
@@ -172,7 +177,37 @@ def _foreign(model: RemoteModel, entry: ModelEntry | None) -> ModelInfo:
     )
 
 
+def _vllm(foreign: ModelInfo, settings: VllmSettings) -> ModelInfo:
+    """Add the budget that a vLLM takes with each request, and drafts where it is known what they start from."""
+    drafts = (Lever.DRAFT,) if settings.takes_drafts else ()
+    return replace(
+        foreign,
+        canvas_lengths=tuple(sorted({*settings.canvas_lengths, settings.canvas_length})),
+        default_canvas_length=settings.canvas_length,
+        max_steps=settings.max_steps,
+        default_steps=settings.default_steps or settings.max_steps,
+        levers=(Lever.BUDGET, *drafts, *foreign.levers),
+    )
+
+
+def _sglang(foreign: ModelInfo, settings: SglangSettings) -> ModelInfo:
+    """Add the budgets that there are pools for."""
+    steps = settings.default_pool.steps
+    return replace(
+        foreign,
+        default_canvas_length=settings.canvas_length,
+        max_steps=steps,
+        default_steps=steps,
+        levers=(Lever.BUDGET, *foreign.levers),
+    )
+
+
 def digest_of(model: RemoteModel) -> str:
-    """Return 32 hexadecimal digits that stand for what is asked for: model, revision, names of answers."""
-    parts = "\0".join((model.kind.value, model.upstream_model, model.revision, *sorted(model.answers_as)))
+    """Return 32 hexadecimal digits that stand for what is asked for: model, revision, names of answers.
+
+    How an engine was launched counts too, since budgets mean something else with another canvas or threshold.
+    """
+    launched = [repr(settings) for settings in (model.vllm, model.sglang) if settings is not None]
+    names = sorted(model.answers_as)
+    parts = "\0".join((model.kind.value, model.upstream_model, model.revision, *names, *launched))
     return blake2b(parts.encode("utf-8", "surrogatepass"), digest_size=16, person=b"unmask-remote").hexdigest()

@@ -1,7 +1,6 @@
 """Reads the file of upstreams."""
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from types import MappingProxyType
 
@@ -9,8 +8,9 @@ import yaml
 from pydantic import ValidationError
 
 from unmask.config.strict_yaml import load_yaml
-from unmask.errors import ConfigError, shown
+from unmask.errors import ConfigError
 from unmask.remote.address import check_url
+from unmask.remote.engine_file import check_different, sglang_of, vllm_of
 from unmask.remote.schema import ModelDocument, RemoteDocument, UpstreamDocument
 from unmask.remote.settings import (
     Bounds,
@@ -68,7 +68,7 @@ def parse_remote(content: bytes, folder: Path) -> RemoteSettings:
     except (TypeError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise ConfigError("the file is no YAML that this may be written in: an odd value") from error
     models = tuple(_model(entry, f"models.{index}", folder) for index, entry in enumerate(document.models))
-    _check_different((model.name for model in models), "models")
+    check_different((model.name for model in models), "models")
     return RemoteSettings(models=models)
 
 
@@ -76,7 +76,7 @@ def _model(given: ModelDocument, place: str, folder: Path) -> RemoteModel:
     upstreams = tuple(
         _upstream(entry, f"{place}.upstreams.{index}", folder) for index, entry in enumerate(given.upstreams)
     )
-    _check_different((upstream.name for upstream in upstreams), f"{place}.upstreams")
+    check_different((upstream.name for upstream in upstreams), f"{place}.upstreams")
     return RemoteModel(
         name=given.name,
         upstream_model=given.upstream_model,
@@ -90,6 +90,8 @@ def _model(given: ModelDocument, place: str, folder: Path) -> RemoteModel:
         include_usage=given.include_usage,
         asks_models=given.asks_models,
         has_logprobs=given.has_logprobs,
+        vllm=vllm_of(given, place),
+        sglang=sglang_of(given, place),
         timeouts=Timeouts(**given.timeouts.model_dump()),
         class_timeouts=MappingProxyType(
             {name: Timeouts(**entry.model_dump()) for name, entry in given.class_timeouts.items()}
@@ -111,15 +113,8 @@ def _upstream(given: UpstreamDocument, place: str, folder: Path) -> UpstreamSett
         queue=given.queue,
         allow_link_local=given.allow_link_local,
         proxy=None if given.proxy is None else check_url(given.proxy, param=f"{place}.proxy"),
+        pool=given.pool,
     )
-
-
-def _check_different(names: Iterable[str], place: str) -> None:
-    seen = set[str]()
-    for name in names:
-        if name in seen:
-            raise ConfigError(f"{place} holds the name {shown(name)} twice, allowed: different ones.", param=place)
-        seen.add(name)
 
 
 def _misfit(error: ValidationError) -> ConfigError:

@@ -5,13 +5,17 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from random import Random
+from types import MappingProxyType
 
 from unmask.clock import Clock, SystemClock, SystemWallClock, WallClock
+from unmask.errors import ConfigError
 from unmask.remote.address import check_url
-from unmask.remote.backend import RemoteBackend, ServedRemotely
+from unmask.remote.backend import RemoteBackend
 from unmask.remote.describing import described
 from unmask.remote.key import Key, read_key
+from unmask.remote.meter import Meter
 from unmask.remote.pool import Pool
+from unmask.remote.served import ServedRemotely, with_tiers
 from unmask.remote.settings import KeySource, Kind, RemoteModel, RemoteSettings, UpstreamSettings
 from unmask.remote.upstream import Upstream
 
@@ -30,11 +34,11 @@ def open_remote(
         url: its base, such as ``http://host:8000/v1``.
         model: what the server calls the model, and what requests call it.
         key_env: environment variable that holds the key.
-        kind: what the server is.
+        kind: what the server is; one of those that need nothing more to be said of them.
         environ: environment variables.
 
     Raises:
-        ConfigError: the URL may not be asked, or there is no such key.
+        ConfigError: the URL may not be asked, there is no such key, or the kind asks for a file of upstreams.
     """
     upstream = UpstreamSettings(name=model, url=url, key=KeySource(env=key_env))
     settings = RemoteModel(name=model, upstream_model=model, upstreams=(upstream,), kind=kind)
@@ -53,7 +57,7 @@ def open_backend(
     """Return a backend over all models of the settings; what servers say of their models is asked for once, here.
 
     Raises:
-        ConfigError: a URL may not be asked, or a key cannot be read.
+        ConfigError: a URL may not be asked, a key cannot be read, or it is not said how an engine was launched.
         UpstreamError: none of the servers of one of our own kind says what it serves.
     """
     clock, wall = clock or SystemClock(), wall or SystemWallClock()
@@ -66,11 +70,21 @@ def open_backend(
 
 
 def _served(model: RemoteModel, environ: Mapping[str, str], clock: Clock, wall: WallClock) -> ServedRemotely:
+    if (model.kind is Kind.VLLM and model.vllm is None) or (model.kind is Kind.SGLANG and model.sglang is None):
+        fix = "nothing says how it was launched. Say it in a file of upstreams."
+        raise ConfigError(f"kind of {model.name} is {model.kind}, and {fix}", param="kind")
     upstreams = tuple(
         replace(entry, url=check_url(entry.url, param=f"url of upstream {entry.name}")) for entry in model.upstreams
     )
     keys: list[Key] = [read_key(entry.key, entry.name, environ) for entry in upstreams]
     pairs = list(zip(upstreams, keys, strict=True))
     info = described(model, pairs)
-    pool = Pool([Upstream(entry, model.breaking, key, clock, wall) for entry, key in pairs], info)
-    return ServedRemotely(settings=model, info=info, pool=pool)
+    upstreams_of = [Upstream(entry, model.breaking, key, clock, wall) for entry, key in pairs]
+    path = None if model.vllm is None else model.vllm.metrics_path
+    served = ServedRemotely(
+        settings=model,
+        info=info,
+        pool=Pool(upstreams_of, info),
+        meters=MappingProxyType({} if path is None else {one.name: Meter(one, path) for one in upstreams_of}),
+    )
+    return served if model.sglang is None else with_tiers(served, model.sglang)

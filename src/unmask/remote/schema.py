@@ -4,7 +4,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from unmask.remote.engines import METRICS_PATH
 from unmask.remote.settings import Kind
+from unmask.types import Bucket
 
 Name = Annotated[str, StringConstraints(pattern=r"^[^\s,\x00-\x1f\x7f]{1,200}$")]
 ClassName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
@@ -64,6 +66,35 @@ class UpstreamDocument(Document):
     queue: Annotated[int, Field(ge=0, le=1_000_000)] = 256
     allow_link_local: bool = False
     proxy: str | None = None
+    pool: Name | None = None
+
+
+class VllmDocument(Document):
+    """How a vLLM was launched; see `unmask.remote.engines.VllmSettings`."""
+
+    canvas_length: Count
+    max_steps: Count
+    default_steps: Count | None = None
+    canvas_lengths: list[Count] = []
+    vocabulary: Count | None = None
+    mask_token: Annotated[int, Field(ge=0, le=1 << 30)] | None = None
+    metrics_path: Annotated[str, StringConstraints(pattern=r"^/[^\s?#]*$")] | None = METRICS_PATH
+
+
+class PoolDocument(Document):
+    """Servers of one setting; see `unmask.remote.engines.PoolSettings`."""
+
+    name: Name
+    steps: Count
+    threshold: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    buckets: list[Bucket] = []
+
+
+class SglangDocument(Document):
+    """How SGLang servers were launched; see `unmask.remote.engines.SglangSettings`."""
+
+    canvas_length: Count
+    pools: Annotated[list[PoolDocument], Field(min_length=1, max_length=64)]
 
 
 class ModelDocument(Document):
@@ -81,6 +112,8 @@ class ModelDocument(Document):
     include_usage: bool = True
     asks_models: bool = True
     has_logprobs: bool = False
+    vllm: VllmDocument | None = None
+    sglang: SglangDocument | None = None
     timeouts: TimeoutsDocument = TimeoutsDocument()
     class_timeouts: dict[ClassName, TimeoutsDocument] = {}
     retries: RetriesDocument = RetriesDocument()

@@ -6,15 +6,21 @@ from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
 
+from unmask.remote.engines import SglangSettings, VllmSettings
+
 
 class Kind(StrEnum):
     """What an upstream is, which decides what may be asked of it.
 
-    ``openai``: any server of the OpenAI API; it has no step budget. ``unmask``: one of ours, which has.
+    ``openai``: any server of the OpenAI API; it has no step budget. ``unmask``: one of ours, which has. ``vllm``: a
+    diffusion model in vLLM, which takes a cap on steps with each request. ``sglang``: one in SGLang, whose steps are
+    a setting of the server, so that there are pools of servers with different ones.
     """
 
     OPENAI = "openai"
     UNMASK = "unmask"
+    VLLM = "vllm"
+    SGLANG = "sglang"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +97,7 @@ class UpstreamSettings:
         queue: most requests that wait for one of these places.
         allow_link_local: whether link-local and metadata addresses may be connected to.
         proxy: address of a proxy; those of the environment are never used.
+        pool: which of the model's pools it belongs to; of kind ``sglang``, and of no other.
     """
 
     name: str
@@ -100,6 +107,7 @@ class UpstreamSettings:
     queue: int = 256
     allow_link_local: bool = False
     proxy: str | None = None
+    pool: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +125,8 @@ class RemoteModel:
         include_usage: whether the servers take ``stream_options.include_usage``.
         asks_models: whether servers are asked at the start what they say of the model; ours always have to be.
         has_logprobs: whether the servers give log-probabilities; where not, requests for them are refused.
+        vllm: of kind ``vllm``, and of no other.
+        sglang: of kind ``sglang``, and of no other.
         class_timeouts: by service class, in place of ``timeouts``.
     """
 
@@ -132,6 +142,8 @@ class RemoteModel:
     include_usage: bool = True
     asks_models: bool = True
     has_logprobs: bool = False
+    vllm: VllmSettings | None = None
+    sglang: SglangSettings | None = None
     timeouts: Timeouts = Timeouts()
     class_timeouts: Mapping[str, Timeouts] = field(default_factory=lambda: MappingProxyType({}))
     retries: Retries = Retries()

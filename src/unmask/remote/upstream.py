@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, M
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
+import httpx
 import orjson
 from aiohttp import (
     ClientConnectionError,
@@ -30,6 +31,7 @@ from unmask.remote.errors import (
     UpstreamProtocolError,
     UpstreamQueueError,
     UpstreamTimeoutError,
+    UpstreamTooMuchError,
 )
 from unmask.remote.key import Key
 from unmask.remote.refused import error_of
@@ -123,6 +125,37 @@ class Upstream:
             finally:
                 # What has been read to its end has given its connection back already.
                 response.close()
+
+    async def page(self, path: str, deadlines: Deadlines, most_bytes: int) -> str:
+        """Return the text at a path of its server, at the root of its address rather than below its API.
+
+        It takes no place, says nothing of the circuit, and has as long as a connection has to be made.
+
+        Raises:
+            UpstreamError: there is no such page, it is too large, or it does not come in time.
+        """
+        limit = deadlines.left(deadlines.timeouts.connect)
+        content = b""
+        try:
+            with self._typed(before_answer=True):
+                async with asyncio.timeout(limit):
+                    response = await self._session().get(
+                        str(httpx.URL(self.settings.url).join(path)),
+                        headers={"accept": "text/plain"},
+                        timeout=ClientTimeout(total=None),
+                        allow_redirects=False,
+                        proxy=self.settings.proxy,
+                    )
+                    async with response:
+                        if response.status != _OK:
+                            raise UpstreamProtocolError(self.name, f"{path} answers {response.status}")
+                        while len(content) <= most_bytes and (piece := await response.content.readany()):
+                            content += piece
+        except TimeoutError as error:
+            raise UpstreamTimeoutError(self.name, f"{path} has not come within {limit:.3g} s") from error
+        if len(content) > most_bytes:
+            raise UpstreamTooMuchError(self.name, f"{path} has more than {most_bytes} bytes")
+        return content.decode("utf-8", "replace")
 
     async def _finish(self, response: ClientResponse, deadlines: Deadlines) -> None:
         """Read what is behind an answer, which as a rule is the end of its transfer and nothing else."""
