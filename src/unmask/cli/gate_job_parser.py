@@ -55,7 +55,9 @@ def _add_write(acts: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 
 def _add_check(acts: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    check = _act(acts, "check", "Compare a job file with the service's own model of it. Nothing is sent without --submit.")
+    check = _act(
+        acts, "check", "Compare a job file with the service's own model of it. Nothing is sent without --submit."
+    )
     check.add_argument("file", type=Path, metavar="FILE", help="a request as unmask gate job write makes it")
     check.add_argument("--submit", action="store_true", help="begin the job, which costs money")
     check.add_argument("--region", metavar="NAME", help="of AWS (default: as for any AWS tool)")

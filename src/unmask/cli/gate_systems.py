@@ -58,8 +58,7 @@ def named_systems(args: argparse.Namespace) -> tuple[Named, ...]:
 def open_systems(named: Sequence[Named], way: Way, kind: str, weights: Path | None, tools: Tools) -> Systems:
     """Open what answers for systems; embedded models share one engine.
 
-    Args:
-        weights: of the judged model, whose name they hold; ``None`` takes those in the package.
+    The judged model has ``weights``, which hold its name, where they are given.
 
     Raises:
         ConfigError: a URL may not be asked, or there is no such key.

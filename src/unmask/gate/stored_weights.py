@@ -9,6 +9,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from fsspec import AbstractFileSystem
@@ -55,14 +56,14 @@ def fetched_weights(url: str, cache: Path, notice: Callable[[str], None]) -> Pat
         content = bytes(files.cat_file(f"{root}/{SUMS}", end=LARGEST_SUMS + 1))
     except FileNotFoundError as error:
         raise WeightsError(
-            f"{url} holds no {SUMS}, so whether its upload has finished is not known; make one by `sha256sum * > {SUMS}` "
-            "where the weights are, and upload it last"
+            f"{url} holds no {SUMS}, so whether its upload has finished is not known; make one by "
+            f"`sha256sum * > {SUMS}` where the weights are, and upload it last"
         ) from error
     except store_faults(files) as error:
         raise WeightsError(f"cannot read {url}/{SUMS}: {one_line(error)}") from error
     sums = {name: digest for name, digest in _parsed(content, url).items() if PurePosixPath(name).suffix in FETCHED}
     if not any(name.endswith(WEIGHTS) for name in sums):
-        raise WeightsError(f"{url}/{SUMS} names no {WEIGHTS} file, the one format of weights that is read; convert them")
+        raise WeightsError(f"{url}/{SUMS} names no {WEIGHTS} file, allowed: that format alone. Convert the weights.")
     folder = cache / hashlib.sha256(content).hexdigest()[:16] / PurePosixPath(root).name
     for name, digest in sums.items():
         _keep(files, f"{root}/{name}", folder / name, digest, notice)
@@ -79,8 +80,8 @@ def _parsed(content: bytes, url: str) -> Mapping[str, str]:
         name = PurePosixPath(found[2]) if found else None
         if found is None or name is None or name.is_absolute() or ".." in name.parts or "\0" in found[2]:
             raise WeightsError(
-                f"line {number} of {url}/{SUMS} is {shown(line)}, allowed: a SHA-256, two spaces and the name of a file "
-                "in that folder, as sha256sum writes it"
+                f"line {number} of {url}/{SUMS} is {shown(line)}, allowed: a SHA-256, two spaces and the name of a "
+                "file in that folder, as sha256sum writes it"
             )
         sums[str(name)] = found[1]
     return sums
@@ -107,4 +108,5 @@ def _keep(files: AbstractFileSystem, source: str, target: Path, digest: str, not
     except store_faults(files) as error:
         raise WeightsError(f"cannot fetch {source} to {target}: {one_line(error)}") from error
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)

@@ -37,14 +37,10 @@ class JobTerms:
 
 
 def job_request(terms: JobTerms, asking: tuple[str, ...], out: str) -> JobRequest:
-    """Return the request of a job.
+    """Return the request of a job that gives ``asking`` to ``unmask gate generate``, whose answers go to ``out``.
 
-    An interrupted one is begun anew by the service. It asks what has no answer in ``out`` yet, so nothing else is a
-    checkpoint.
-
-    Args:
-        asking: arguments of ``unmask gate generate``.
-        out: URL of its answers, where the service leaves what it makes of each job too.
+    An interrupted job is begun anew by the service. It asks what has no answer in ``out`` yet, so nothing else is a
+    checkpoint. What the service itself leaves of a job goes there too, into a folder of its own.
     """
     run_s = round(terms.hours * HOUR_S)
     stopping = {"MaxRuntimeInSeconds": run_s}

@@ -5,6 +5,7 @@ botocore itself compares names, types and least sizes alone before it sends a re
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from unmask.errors import shown
@@ -21,15 +22,22 @@ def model_faults(request: JobRequest) -> tuple[str, ...]:
         AwsMissingError: botocore is not installed.
     """
     try:
-        from botocore.session import get_session  # noqa: PLC0415 - an extra
-        from botocore.validate import ParamValidator  # noqa: PLC0415
+        from botocore.validate import ParamValidator  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise AwsMissingError("botocore") from error
-    shape = get_session().get_service_model("sagemaker").operation_model(OPERATION).input_shape
+    shape = _shape()
     report = ParamValidator().validate(request, shape).generate_report()
     if report:
         return tuple(report.splitlines())
     return tuple(_faults(shape, request, ""))
+
+
+@cache
+def _shape() -> Any:  # noqa: ANN401 - botocore's
+    """Return the request's shape; the model of the whole service takes a while to read."""
+    from botocore.session import get_session  # noqa: PLC0415 - an extra
+
+    return get_session().get_service_model("sagemaker").operation_model(OPERATION).input_shape
 
 
 # Shapes are botocore's, and values whatever the file holds: types fit once `ParamValidator` has nothing to say.
