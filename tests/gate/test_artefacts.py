@@ -230,7 +230,7 @@ def test_an_unknown_kind_of_store_is_refused(url: str, reason: str) -> None:
 def test_a_store_whose_package_is_missing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message says what to install."""
     monkeypatch.setitem(sys.modules, "s3fs", None)
-    monkeypatch.delitem(fsspec.registry._registry, "s3", raising=False)
+    monkeypatch.delitem(sys.modules["fsspec.registry"]._registry, "s3", raising=False)
 
     with pytest.raises(RunFolderError, match=r"pip install 'unmask\[aws\]'"):
         RunFolder("s3://runs/a")

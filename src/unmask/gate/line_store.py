@@ -35,6 +35,7 @@ class LineStore:
         self.url = url.rstrip("/") or url
         self._files, self._root = opened(url)
         self._faults = store_faults(self._files)
+        self._write_faults: tuple[type[Exception], ...] = (*self._faults, PolicyStoreError)
         self._parts: dict[str, int] = {}
 
     def read_text(self, name: str) -> str | None:
@@ -53,7 +54,7 @@ class LineStore:
                 put(self._disk, Path(path), text.encode())
             else:
                 self._files.pipe_file(path, text.encode())
-        except (*self._faults, PolicyStoreError) as error:
+        except self._write_faults as error:
             raise self._cannot("write", name, error) from error
 
     def lines(self, name: str) -> tuple[bytes, ...]:
@@ -83,7 +84,7 @@ class LineStore:
                 append(self._disk, path, data)
             else:
                 self._put_part(name, data)
-        except (*self._faults, PolicyStoreError) as error:
+        except self._write_faults as error:
             raise self._cannot("write", name, error) from error
 
     @contextmanager

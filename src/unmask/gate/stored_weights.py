@@ -91,7 +91,8 @@ def _keep(files: AbstractFileSystem, source: str, target: Path, digest: str, not
     """Fetch one file; it gets its name once it is whole and right, so what has one needs no second look."""
     if target.is_file():
         return
-    notice(f"fetching {source}")
+    place = files.unstrip_protocol(source)
+    notice(f"fetching {place}")
     # Of this process alone: two jobs of one machine may fetch the same.
     partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
     try:
@@ -101,12 +102,12 @@ def _keep(files: AbstractFileSystem, source: str, target: Path, digest: str, not
             found = hashlib.file_digest(file, "sha256").hexdigest()
         if found != digest:
             raise WeightsError(
-                f"{source} has the SHA-256 {found[:16]} and {SUMS} says {digest[:16]}: its upload has not finished, or "
+                f"{place} has the SHA-256 {found[:16]} and {SUMS} says {digest[:16]}: its upload has not finished, or "
                 f"another one is under way; upload it again, and {SUMS} last"
             )
         partial.replace(target)
     except store_faults(files) as error:
-        raise WeightsError(f"cannot fetch {source} to {target}: {one_line(error)}") from error
+        raise WeightsError(f"cannot fetch {place} to {target}: {one_line(error)}") from error
     finally:
         with suppress(OSError):
             partial.unlink(missing_ok=True)
