@@ -346,13 +346,27 @@ def test_a_policy_is_promoted_with_a_gate_run_that_passed_under_it(desk: Desk, a
 
 def test_the_setting_makes_a_gate_run_needed(desk: Desk, approved: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without it a promotion takes an approval and nothing else."""
-    monkeypatch.setenv("UNMASK_PROMOTION_GATE", "required")
+    monkeypatch.setenv("UNMASK_PROMOTION_GATE", desk.gate())
     refused = promote(desk, approved)
     monkeypatch.delenv("UNMASK_PROMOTION_GATE")
 
     assert refused.code == 2
     assert "--gate RUN" in refused.err
     assert promote(desk, approved).code == 0
+
+
+def test_only_the_gate_of_the_setting_counts(desk: Desk, approved: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A PASS of a gate that asks for less promotes nothing; that of the right one is noted in the log of policies."""
+    run = desk.run("passed", systems=(make_system(policy=approved),))
+    assert desk.decide(run, gate=desk.gate(0.5, "우리.yaml")).code == 0
+    monkeypatch.setenv("UNMASK_PROMOTION_GATE", desk.gate(0.6, "strict.yaml"))
+    refused = promote(desk, approved, "--gate", run)
+    monkeypatch.setenv("UNMASK_PROMOTION_GATE", desk.gate(0.5, "우리.yaml"))
+    promoted = promote(desk, approved, "--gate", run)
+
+    assert (refused.code, promoted.code) == (2, 0)
+    assert "strict.yaml. Run that gate" in refused.err
+    assert "run passed passed gate" in PolicyStore(desk.folder / "policies").log().entries[-1].signature.note
 
 
 def test_a_run_under_a_policy_is_bound_to_its_digest(desk: Desk) -> None:

@@ -30,6 +30,7 @@ def test_example_shows_every_setting_at_its_default(tmp_path: Path) -> None:
         page_pool_tokens=256,
         remote="remote",
         routes="routes",
+        promotion_gate="promotion_gate",
         policy_dir="policy",
         database="database",
         prices="prices",

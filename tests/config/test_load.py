@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from unmask.config import Settings
-from unmask.config.choices import KeyMode, PromotionGate, Switch
+from unmask.config.choices import KeyMode, Switch
 from unmask.config.durability import Durability
 from unmask.config.keys import settings_keys
 from unmask.config.load import Loaded, Source, load_settings
@@ -79,7 +79,7 @@ def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
         "cache_embeddings": "m@http://h/v1",
     }
     values |= {"prompt_refinement": "off", "confidence_stop": "off"}
-    values |= {"promotion_gate": "required", "keys": "required", "pepper_file": "q", "tiers": ("flex=night",)}
+    values |= {"promotion_gate": "gate.yaml", "keys": "required", "pepper_file": "q", "tiers": ("flex=night",)}
     values |= {"otlp_endpoint": "http://127.0.0.1:4318", "trace_share": 0.5}
     values |= {"reward_url": "http://127.0.0.1:1/score", "reward_key_env": "K", "reward_key_file": "f"}
     values |= {"batching": "aligned", "page_reserves": ("a=0.5", "b=0.25")}
@@ -89,7 +89,7 @@ def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
     enums = {
         "precision": Precision.BFLOAT16,
         "durability": Durability.POWER,
-        "promotion_gate": PromotionGate.REQUIRED,
+        "promotion_gate": "gate.yaml",
         "keys": KeyMode.REQUIRED,
         "batching": Batching.ALIGNED,
         "prompt_refinement": Switch.OFF,

@@ -1,14 +1,16 @@
 """The folder of a run, on a disk, in memory, and in an S3 server."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 from uuid import uuid4
 
 import boto3
 import fsspec
 import pytest
-from moto.server import ThreadedMotoServer
 
+from tests.gate.s3_server import s3_server
 from unmask.gate.artefacts import RESPONSES, RunFolder
 from unmask.gate.codec import response_line
 from unmask.gate.errors import ForeignRunError, RunFolderError
@@ -18,24 +20,12 @@ from unmask.gate.score import Mark, Metric, Scored
 from unmask.policy.disk import SystemDisk
 from unmask.testing.gate_answers import make_answer, make_binding, make_key, make_system
 
-BUCKET = "runs"
-
 
 @pytest.fixture(scope="module")
 def s3() -> Iterator[str]:
-    """Run an S3 server in this process, with one bucket; credentials come from the environment as for any user."""
-    server = ThreadedMotoServer(port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ACCESS_KEY_ID", "testing")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
-        boto3.client("s3").create_bucket(Bucket=BUCKET)
-        yield f"s3://{BUCKET}"
-        fsspec.get_filesystem_class("s3").clear_instance_cache()
-    server.stop()
+    """Return the URL of a bucket."""
+    with s3_server() as url:
+        yield url
 
 
 @pytest.fixture(params=["disk", "memory", "s3"])
@@ -223,8 +213,59 @@ def test_two_processes_do_not_ask_one_run(tmp_path: Path) -> None:
         pass
 
 
-@pytest.mark.parametrize("url", ["nowhere://x/y", "http2+what://x"])
-def test_an_unknown_kind_of_store_is_refused(url: str) -> None:
-    """What fsspec does not know is no folder."""
-    with pytest.raises(RunFolderError, match="no folder that can be opened"):
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("nowhere://x/y", "no folder that can be opened"),
+        ("http2+what://x", "no folder that can be opened"),
+        ("s3://", "names no bucket"),
+    ],
+)
+def test_an_unknown_kind_of_store_is_refused(url: str, reason: str) -> None:
+    """What fsspec does not know is no folder, nor is a store without a bucket."""
+    with pytest.raises(RunFolderError, match=reason):
         RunFolder(url)
+
+
+def test_a_store_whose_package_is_missing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message says what to install."""
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    monkeypatch.delitem(sys.modules["fsspec.registry"]._registry, "s3", raising=False)
+
+    with pytest.raises(RunFolderError, match=r"pip install 'unmask\[aws\]'"):
+        RunFolder("s3://runs/a")
+
+
+def test_a_bucket_that_is_gone_is_told_at_the_next_answer(s3: str) -> None:
+    """What was written is lost with the bucket, and nobody believes that answers are still kept."""
+    client = boto3.client("s3")
+    client.create_bucket(Bucket="brief")
+    folder = RunFolder("s3://brief/run")
+    folder.append_responses([make_answer("a")])
+    boto3.resource("s3").Bucket("brief").objects.delete()
+    client.delete_bucket(Bucket="brief")
+
+    with pytest.raises(RunFolderError, match=r"cannot write s3://brief/run/responses\.jsonl: The specified bucket"):
+        folder.append_responses([make_answer("b")])
+
+
+def test_what_s3_refuses_is_told(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bad name never leaves this machine, and no permission comes back as S3 says it; both are errors of ours."""
+    with pytest.raises(RunFolderError, match="Invalid bucket name"):
+        RunFolder("s3://Not A Bucket/run").write_text("run.json", "{}")
+    monkeypatch.setattr(fsspec.filesystem("s3"), "pipe_file", Mock(side_effect=PermissionError("Access Denied")))
+    with pytest.raises(RunFolderError, match=r"cannot write .*/run\.json: Access Denied"):
+        RunFolder(f"{s3}/closed").write_text("run.json", "{}")
+
+
+def test_missing_credentials_are_told(s3: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Botocore's own errors are no `OSError`, and are told all the same."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    fsspec.get_filesystem_class("s3").clear_instance_cache()
+
+    with pytest.raises(RunFolderError, match="Unable to locate credentials"):
+        RunFolder(f"{s3}/keyless").binding()
+    fsspec.get_filesystem_class("s3").clear_instance_cache()

@@ -18,6 +18,7 @@ ACTIONS: Mapping[str, tuple[str, str]] = MappingProxyType({
     "review": ("unmask.cli.gate_review", "run_review"),
     "calibration": ("unmask.cli.gate_calibration", "run_calibration"),
     "finding": ("unmask.cli.gate_finding", "run_finding"),
+    "job": ("unmask.cli.gate_job", "run_job"),
 })  # fmt: skip
 """Where the function of each action is."""
 

@@ -14,6 +14,7 @@ from unmask.cli.gate_policy import under_policy
 from unmask.cli.gate_retrieval import retriever_for
 from unmask.cli.gate_systems import Named, named_systems, open_systems
 from unmask.cli.gate_trouble import Trouble
+from unmask.cli.gate_weights import weights_of
 from unmask.cli.progress import progress_of
 from unmask.cli.tools import Tools
 from unmask.clock import Clock, SystemClock
@@ -79,7 +80,7 @@ async def _asked(
     args: argparse.Namespace, suite: Suite, named: tuple[Named, ...], folder: RunFolder, tools: Tools, clock: Clock
 ) -> Generated:
     way = Way(temperature=args.temperature, steps=args.steps, max_tokens=args.max_tokens, concurrency=args.concurrency)
-    systems = open_systems(named, way, args.kind, tools)
+    systems = open_systems(named, way, args.kind, weights_of(args, tools), tools)
     try:
         run = Run(
             suite=suite,

@@ -36,6 +36,12 @@ def add_asking(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL",
         help="what is judged: an embedded model's name, or MODEL@URL of an OpenAI-compatible server",
     )
+    parser.add_argument(
+        "--weights",
+        metavar="FOLDER|URL",
+        help="weights of --model: a file or folder here, or one of object storage with its SHA256SUMS, such as "
+        "s3://bucket/weights (default: those in the package)",
+    )
     parser.add_argument("--against", metavar="MODEL", help="what it is judged against, written alike")
     for option, whose in (("--mode", "the model"), ("--against-mode", "what it is judged against")):
         parser.add_argument(option, choices=MODES, default="diffusion", help=f"how {whose} decodes (default diffusion)")

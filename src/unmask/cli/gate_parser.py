@@ -5,6 +5,7 @@ import argparse
 from unmask.cli.gate_decide_parser import add_compare, add_decide, add_plan
 from unmask.cli.gate_exits import GATE_EXPLAINED
 from unmask.cli.gate_generate_parser import add_generate
+from unmask.cli.gate_job_parser import add_job
 from unmask.cli.gate_review_parser import add_calibration, add_finding, add_review
 from unmask.cli.gate_run_parser import add_run
 from unmask.cli.gate_score_parser import add_score
@@ -21,6 +22,7 @@ ACTION_GRAMMARS = (
     add_review,
     add_calibration,
     add_finding,
+    add_job,
 )  # fmt: skip
 
 

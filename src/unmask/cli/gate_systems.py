@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from unmask.backend import Backend, ModelInfo
 from unmask.cli.exits import UsageError
@@ -54,15 +55,17 @@ def named_systems(args: argparse.Namespace) -> tuple[Named, ...]:
     return judged, against
 
 
-def open_systems(named: Sequence[Named], way: Way, kind: str, tools: Tools) -> Systems:
+def open_systems(named: Sequence[Named], way: Way, kind: str, weights: Path | None, tools: Tools) -> Systems:
     """Open what answers for systems; embedded models share one engine.
+
+    The judged model has ``weights``, which hold its name, where they are given.
 
     Raises:
         ConfigError: a URL may not be asked, or there is no such key.
-        UnknownModelError: a model is not embedded.
+        UnknownModelError: a model is not embedded, or its weights hold another name.
         UpstreamError: a server does not say what it serves.
     """
-    embedded = tuple(dict.fromkeys(one.model for one in named if one.url is None))
+    embedded = tuple(dict.fromkeys(_source(one.model, named[0], weights) for one in named if one.url is None))
     own = tools.make_backend(Settings(models=embedded)) if embedded else None
     backends = [] if own is None else [own]
     endpoints: list[Endpoint] = []
@@ -74,6 +77,11 @@ def open_systems(named: Sequence[Named], way: Way, kind: str, tools: Tools) -> S
             backend = own
         endpoints.append(Endpoint(system=_system(one, _model(backend, one.model), way), backend=backend))
     return Systems(endpoints=tuple(endpoints), backends=tuple(backends))
+
+
+def _source(model: str, judged: Named, weights: Path | None) -> str:
+    """Return what an engine of ours loads for a model: its name in the package, or a path."""
+    return model if weights is None or model != judged.model else str(weights.absolute())
 
 
 def _named(label: SystemLabel, text: str, mode: Mode, key_env: str | None) -> Named:

@@ -1,6 +1,7 @@
 """``unmask policy``."""
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from unmask.cli.exits import Exit, UsageError
@@ -160,8 +161,10 @@ def _simple_act(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> i
     # Here, since the other acts need nothing of gates.
     from unmask.cli.policy_gate import check_gate
 
-    check_gate(args, digest)
-    store.promote(digest, signature)
+    passed = check_gate(args, digest)
+    store.promote(digest, replace(signature, note=f"{signature.note} ({passed})".strip()) if passed else signature)
+    if passed:
+        tools.say(passed)
     return _report(store, digest, "promoted", args, tools)
 
 

@@ -23,10 +23,3 @@ class CacheMode(StrEnum):
     OFF = "off"
     EXACT = "exact"
     SEMANTIC = "semantic"
-
-
-class PromotionGate(StrEnum):
-    """Whether promoting a policy takes a passing gate run."""
-
-    OFF = "off"
-    REQUIRED = "required"

@@ -12,7 +12,7 @@ from unmask.config.cache_settings import (
     CacheSimilarity,
     CacheTtl,
 )
-from unmask.config.choices import CacheMode, KeyMode, PromotionGate, Switch
+from unmask.config.choices import CacheMode, KeyMode, Switch
 from unmask.config.durability import Durability
 from unmask.config.reward_settings import RewardKeyEnv, RewardKeyFile, RewardTimeout, RewardUrl
 from unmask.config.rules import Address, Folder, Group, Names, OneOf, Range, Setting, Url
@@ -242,13 +242,14 @@ class Settings:
         ),
     ] = None
     promotion_gate: Annotated[
-        PromotionGate,
+        str | None,
         Setting(
             Group.POLICY,
-            OneOf(PromotionGate),
-            "Whether a policy is promoted only with a gate run that passed under it: `unmask policy promote --gate`.",
+            Folder("a path, or example"),
+            "Gate file that a policy has to have passed before it is promoted: `unmask policy promote --gate RUN`.",
+            empty="an approval is enough",
         ),
-    ] = PromotionGate.OFF
+    ] = None
 
     prompt_refinement: Annotated[
         Switch,

@@ -11,11 +11,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from filelock import FileLock, Timeout
-from fsspec import AbstractFileSystem
-from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
 
 from unmask.gate.errors import RunFolderError
+from unmask.gate.object_store import one_line, opened, store_faults
 from unmask.policy.disk import Disk, SystemDisk, append, cut, put
 from unmask.policy.errors import PolicyStoreError
 
@@ -34,10 +33,9 @@ class LineStore:
     def __init__(self, url: str, disk: Disk | None = None) -> None:
         self._disk = disk or SystemDisk()
         self.url = url.rstrip("/") or url
-        try:
-            self._files, self._root = _opened(self.url)
-        except (ImportError, ValueError) as error:
-            raise RunFolderError(f"{url!r} is no folder that can be opened: {error}") from error
+        self._files, self._root = opened(url)
+        self._faults = store_faults(self._files)
+        self._write_faults: tuple[type[Exception], ...] = (*self._faults, PolicyStoreError)
         self._parts: dict[str, int] = {}
 
     def read_text(self, name: str) -> str | None:
@@ -56,7 +54,7 @@ class LineStore:
                 put(self._disk, Path(path), text.encode())
             else:
                 self._files.pipe_file(path, text.encode())
-        except (OSError, PolicyStoreError) as error:
+        except self._write_faults as error:
             raise self._cannot("write", name, error) from error
 
     def lines(self, name: str) -> tuple[bytes, ...]:
@@ -67,7 +65,7 @@ class LineStore:
         try:
             # At once, many at a time: a run in an object store has thousands.
             contents = self._files.cat(parts) if parts else {}
-        except OSError as error:
+        except self._faults as error:
             raise self._cannot("read", name, error) from error
         for part in parts:
             found += contents[part].splitlines()
@@ -86,7 +84,7 @@ class LineStore:
                 append(self._disk, path, data)
             else:
                 self._put_part(name, data)
-        except (OSError, PolicyStoreError) as error:
+        except self._write_faults as error:
             raise self._cannot("write", name, error) from error
 
     @contextmanager
@@ -132,7 +130,7 @@ class LineStore:
             found = [str(path) for path in self._files.find(folder)]
         except FileNotFoundError:
             return []
-        except OSError as error:
+        except self._faults as error:
             raise self._cannot("read", name, error) from error
         return sorted(path for path in found if path.endswith(LINES))
 
@@ -141,16 +139,11 @@ class LineStore:
             return bytes(self._files.cat_file(path))
         except (FileNotFoundError, IsADirectoryError):
             return None
-        except OSError as error:
+        except self._faults as error:
             raise self._cannot("read", path.rsplit("/", 1)[1], error) from error
 
     def _cannot(self, verb: str, name: str, error: Exception) -> RunFolderError:
-        return RunFolderError(f"cannot {verb} {self.url}/{name}: {error}")
-
-
-def _opened(url: str) -> tuple[AbstractFileSystem, str]:
-    files, root = url_to_fs(url)
-    return files, str(root).rstrip("/")
+        return RunFolderError(f"cannot {verb} {self.url}/{name}: {one_line(error)}")
 
 
 def _cut_half_line(disk: Disk, path: Path) -> None:

@@ -90,7 +90,9 @@ def build_local_backends(
     precisions: tuple[Precision, ...] = (),
     measures_pages: bool = False,
 ) -> tuple[LocalBackend, ...]:
-    """Serve packaged models ``count`` times: engines, queues and pages of their own, over the same loaded weights.
+    """Serve packaged models, or files by their absolute paths, ``count`` times over the same loaded weights.
+
+    Each time they have engines, queues and pages of their own.
 
     Raises:
         ConfigError: there is no memory for so many pages, or for those of one request, or a precision cannot be had
@@ -103,7 +105,7 @@ def build_local_backends(
     chosen = names or packaged_models()
     if not chosen:
         raise WeightsError("the package holds no model; install it again, or train one with `unmask train`")
-    loaded = tuple(load_weights(packaged_weights(name)) for name in chosen)
+    loaded = tuple(load_weights(_weights_file(name)) for name in chosen)
     # All that may run or wait can arrive for one model, and before a tick has made the first of them run.
     most = count * settings.max_rows * len(chosen) + queue_limit
     beside = tuple(each for each in precisions if each is not precision)
@@ -121,6 +123,12 @@ def build_local_backends(
         )
         for _ in range(count)
     )
+
+
+def _weights_file(name: str) -> Path:
+    """Return the file that a model is loaded from; names of packaged ones have no slash."""
+    path = Path(name)
+    return path if path.is_absolute() else packaged_weights(name)
 
 
 def _pages(

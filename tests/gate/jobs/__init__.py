@@ -1,0 +1,1 @@
+"""Tests of gate runs as jobs."""
