@@ -117,7 +117,7 @@ class FamilyRunner:
             tokens=tokens,
             first=first,
             slots=slots[: first + len(tokens)].to(self._decoder.device),
-            asked=(asked - self._pattern.is_shifted).clamp_min(0),
+            asked=(asked - int(self._pattern.is_shifted)).clamp_min(0),
             sees=None if block is None else self._sight(first, first + len(tokens), block),
         )
 
