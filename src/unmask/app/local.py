@@ -4,6 +4,8 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+from rich.console import Console
+
 from unmask.app.errors import EngineMissingError
 from unmask.backend import Backend
 from unmask.config import Settings
@@ -50,6 +52,7 @@ def local_backend(settings: Settings) -> Backend:
         if error.name in ENGINE_MODULES:
             raise EngineMissingError(error.name) from error
         raise
+    said = Console(stderr=True)
     return build_local_backend(
         settings.models,
         scheduling(settings),
@@ -57,6 +60,8 @@ def local_backend(settings: Settings) -> Backend:
         queue_limit=settings.queue_limit,
         precision=settings.precision,
         precisions=tuple(Precision(name) for name in settings.extra_precisions),
+        device=settings.device,
+        say=lambda text: said.print(text, highlight=False, markup=False, soft_wrap=True),
     )
 
 

@@ -4,7 +4,7 @@ import json
 import textwrap
 
 from unmask.config.keys import Key, settings_keys
-from unmask.config.rules import Folder, Group, ModelAt, Url
+from unmask.config.rules import Folder, Group, ModelAt, OneOf, Url
 
 WIDTH = 100
 EXAMPLE_URL = "http://127.0.0.1:4318"
@@ -38,6 +38,8 @@ def _toml(key: Key) -> str:
                 return json.dumps(EXAMPLE_URL)
             case ModelAt():
                 return json.dumps(EXAMPLE_MODEL)
+            case OneOf(names=names):
+                return json.dumps(next(iter(names)))
             case _:
                 return "1"
     return json.dumps(list(key.default) if isinstance(key.default, tuple) else key.default)

@@ -7,7 +7,7 @@ from typing import Annotated
 from unmask.config.durability import Durability
 from unmask.config.rules import Address, Folder, Group, ModelAt, Names, OneOf, Range, Setting, Url
 from unmask.service import Batching
-from unmask.types import Precision
+from unmask.types import Device, Precision
 
 _SECONDS = Range(0.01, 3_600)
 
@@ -107,7 +107,12 @@ class Settings:
 
     models: Annotated[
         tuple[str, ...],
-        Setting(Group.ENGINE, Names("model names"), "Models to load.", empty="every one in the package"),
+        Setting(
+            Group.ENGINE,
+            Names("names of models in the package, folders of checkpoints, or OWNER/NAME[@REVISION] of the Hugging Face Hub"),
+            "Models to load. Only what is named so is ever downloaded.",
+            empty="every one in the package",
+        ),
     ] = ()
     remote: Annotated[
         str | None,
@@ -144,14 +149,25 @@ class Settings:
             "Tokens that the KV pages of one model hold; a request waits until its worst case is free.",
         ),
     ] = 32_768
+    device: Annotated[
+        Device,
+        Setting(
+            Group.ENGINE,
+            OneOf(Device),
+            "Where checkpoints run: on a CUDA device where there is one, or as named. Models of the package run on the "
+            "processor.",
+        ),
+    ] = Device.AUTO
     precision: Annotated[
-        Precision,
+        Precision | None,
         Setting(
             Group.ENGINE,
             OneOf(Precision),
-            "Precision of weights and products; all but float32 keep KV pages in bfloat16, which halves them.",
+            "Precision of weights and products; all but float32 keep KV pages in bfloat16, which halves them. Checkpoints "
+            "take float32 and bfloat16.",
+            empty="float32 for models of the package; of a checkpoint what its configuration says",
         ),
-    ] = Precision.FLOAT32
+    ] = None
     extra_precisions: Annotated[
         tuple[str, ...],
         Setting(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from tokenizers import Tokenizer
+from tokenizers import AddedToken, Tokenizer
 
 from unmask.errors import CheckpointFolderError
 from unmask.text.chat_template import ChatTemplate
@@ -41,28 +41,27 @@ class CheckpointTokenizer:
 
     Args:
         files: of the checkpoint.
-        ends: ids with which an answer ends.
+        end_ids: ids with which an answer ends.
+        end_texts: tokens with which it ends too, where there are such.
 
     Raises:
         CheckpointFolderError: the files are damaged, or of a kind whose tokens do not stand for bytes.
     """
 
-    def __init__(self, files: TokenizerFiles, ends: Iterable[int] = ()) -> None:
+    def __init__(self, files: TokenizerFiles, end_ids: Iterable[int] = (), end_texts: Iterable[str] = ()) -> None:
         try:
             self._tokenizer = Tokenizer.from_buffer(files.tokenizer)
         except Exception as error:  # the library raises nothing narrower
             raise CheckpointFolderError(f"tokenizer.json is damaged: {error}; fetch it again") from error
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self._added = {number: token for number, token in self._tokenizer.get_added_tokens_decoder().items()}
+        _add_missing(self._tokenizer, files.settings)
+        self._added = dict(self._tokenizer.get_added_tokens_decoder())
         self._template = None if files.template is None else ChatTemplate(files.template, _named_tokens(files.settings))
-        self._ends = frozenset(ends)
+        found = [self.find(text) for text in (*end_texts, _named_tokens(files.settings).get("eos_token", ""))]
+        # In the order given, each once: the first is the one that canvases are filled with.
+        self.ends = tuple(dict.fromkeys([*end_ids, *(token for token in found if token is not None)]))
         self._spelling = _spelling(json.loads(files.tokenizer))
-
-    def with_ends(self, ends: Iterable[int]) -> "CheckpointTokenizer":
-        """Name the ids with which an answer ends."""
-        self._ends = frozenset(ends)
-        return self
 
     @cached_property
     def size(self) -> int:
@@ -73,6 +72,10 @@ class CheckpointTokenizer:
     def longest(self) -> int:
         """Most bytes of text that one id stands for."""
         return max(map(len, self._bytes))
+
+    def has(self, token: int) -> bool:
+        """Tell whether there is a token of an id."""
+        return self._tokenizer.id_to_token(token) is not None
 
     def find(self, text: str) -> int | None:
         """Return the id of a token by its text."""
@@ -89,7 +92,7 @@ class CheckpointTokenizer:
 
     def is_end(self, token: int) -> bool:
         """Tell whether an answer ends with an id."""
-        return token in self._ends
+        return token in self.ends
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of a text in which special tokens count as such."""
@@ -128,6 +131,22 @@ class CheckpointTokenizer:
             elif not added.special:
                 spelt[number] = added.content.encode("utf-8", "replace")
         return tuple(spelt)
+
+
+def _add_missing(tokenizer: Tokenizer, settings: Mapping[str, object]) -> None:
+    """Add the tokens that ``tokenizer_config.json`` alone knows, each at the id that it names."""
+    named = settings.get("added_tokens_decoder")
+    entries = {int(number): entry for number, entry in named.items()} if isinstance(named, dict) else {}
+    for number in sorted(entries):
+        text = entries[number].get("content")
+        if tokenizer.id_to_token(number) is not None or not isinstance(text, str):
+            continue
+        tokenizer.add_tokens([AddedToken(text, special=bool(entries[number].get("special")), normalized=False)])
+        if tokenizer.token_to_id(text) != number:
+            raise CheckpointFolderError(
+                f"tokenizer_config.json puts {text!r} at id {number}, and tokenizer.json leaves it "
+                f"{tokenizer.token_to_id(text)}: the two do not belong together; fetch both again"
+            )
 
 
 class _ByteLevel:
