@@ -27,7 +27,9 @@ def run_curve(args: argparse.Namespace, tools: Tools) -> int:
     """Measure what steps buy, per task type; keep curves and pictures, and show them."""
     check_pictures()
     split = Split(args.split)
-    folder = args.folder or Path("runs") / f"curve-{served_name(args.model)}{'' if split is Split.TUNE else f'-{split}'}"
+    folder = (
+        args.folder or Path("runs") / f"curve-{served_name(args.model)}{'' if split is Split.TUNE else f'-{split}'}"
+    )
     curves = asyncio.run(_measure(args, folder, tools))
     reports = report_curves(curves)
     for report in reports:

@@ -33,6 +33,7 @@ BENCHES = (
     "precision",
     "all",
 )
+ANY_MODEL = "which model answers: a name in the package, a checkpoint's folder, or OWNER/NAME on the Hub (default tiny)"
 VERDICTS = ("pass", "fail")
 SPLITS = ("tune", "calibrate", "test")
 
@@ -97,8 +98,7 @@ def _add_generate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
         "--model",
         default="tiny",
         metavar="NAME",
-        help="which model answers: a name in the package, the folder of a checkpoint, or OWNER/NAME of the Hugging Face "
-        "Hub (default tiny)",
+        help=ANY_MODEL,
     )
     generate.add_argument(
         "--precision",
@@ -238,8 +238,7 @@ def _add_curve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--model",
         default="tiny",
         metavar="NAME",
-        help="which model answers: a name in the package, the folder of a checkpoint, or OWNER/NAME of the Hugging Face "
-        "Hub (default tiny)",
+        help=ANY_MODEL,
     )
     curve.add_argument("--task", action="append", metavar="TYPE", help="a task type; may be repeated (default all)")
     curve.add_argument(

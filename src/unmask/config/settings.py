@@ -107,12 +107,7 @@ class Settings:
 
     models: Annotated[
         tuple[str, ...],
-        Setting(
-            Group.ENGINE,
-            Names("names of models in the package, folders of checkpoints, or OWNER/NAME[@REVISION] of the Hugging Face Hub"),
-            "Models to load. Only what is named so is ever downloaded.",
-            empty="every one in the package",
-        ),
+        Setting(Group.ENGINE, Names("names, folders or Hub ids"), "Models to load.", empty="every one in the package"),
     ] = ()
     remote: Annotated[
         str | None,
@@ -150,22 +145,15 @@ class Settings:
         ),
     ] = 32_768
     device: Annotated[
-        Device,
-        Setting(
-            Group.ENGINE,
-            OneOf(Device),
-            "Where checkpoints run: on a CUDA device where there is one, or as named. Models of the package run on the "
-            "processor.",
-        ),
+        Device, Setting(Group.ENGINE, OneOf(Device), "Where checkpoints run; auto takes a CUDA device if there is one.")
     ] = Device.AUTO
     precision: Annotated[
         Precision | None,
         Setting(
             Group.ENGINE,
             OneOf(Precision),
-            "Precision of weights and products; all but float32 keep KV pages in bfloat16, which halves them. Checkpoints "
-            "take float32 and bfloat16.",
-            empty="float32 for models of the package; of a checkpoint what its configuration says",
+            "Precision of weights and products; all but float32 keep KV pages in bfloat16, which halves them.",
+            empty="float32; of a checkpoint its own",
         ),
     ] = None
     extra_precisions: Annotated[

@@ -5,8 +5,8 @@ from pathlib import Path
 import torch
 
 from unmask.clock import SystemClock
-from unmask.engine.weights import load_weights, packaged_models, packaged_weights
 from unmask.engine.families.folder import Say
+from unmask.engine.weights import load_weights, packaged_models, packaged_weights
 from unmask.errors import ConfigError, WeightsError
 from unmask.local.backend import LocalBackend
 from unmask.local.checkpoint import Wanted, serve_checkpoint
@@ -114,7 +114,7 @@ def _check_names(chosen: tuple[str, ...]) -> None:
 def _check_beside(name: str, beside: tuple[Precision, ...]) -> None:
     if beside:
         raise ConfigError(
-            f"extra_precisions is {', '.join(beside)}, allowed with the checkpoint {name}: none, as it is loaded in one "
-            "precision. Leave it out, or serve models of the package on their own.",
+            f"extra_precisions is {', '.join(beside)}, allowed with the checkpoint {name}: none, as it is loaded "
+            "in one precision. Leave it out, or serve models of the package on their own.",
             param="extra_precisions",
         )

@@ -106,8 +106,8 @@ def _precision(folder: CheckpointFolder, wanted: Wanted) -> Precision:
             return wanted.precision
         case _:
             raise ConfigError(
-                f"precision is {wanted.precision}, allowed for a checkpoint: {Precision.FLOAT32}, {Precision.BFLOAT16}. "
-                "Leave it out for the checkpoint's own.",
+                f"precision is {wanted.precision}, allowed for a checkpoint: {Precision.FLOAT32}, "
+                f"{Precision.BFLOAT16}. Leave it out for the checkpoint's own.",
                 param="precision",
             )
 
@@ -152,8 +152,8 @@ def _adapter(folder: CheckpointFolder, described: Description, tokenizer: Checkp
         mask = tokenizer.find(text if isinstance(text, str) else described.mask_text)
     if mask is None or not tokenizer.has(mask):
         raise CheckpointFolderError(
-            f"the tokenizer of {folder.name} has no mask token: config.json names the id {described.mask}, and there is "
-            f"no {described.mask_text}. Take {TOKENIZER} and {TOKENIZER_SETTINGS} as they are published"
+            f"the tokenizer of {folder.name} has no mask token: config.json names the id {described.mask}, and there "
+            f"is no {described.mask_text}. Take {TOKENIZER} and {TOKENIZER_SETTINGS} as they are published"
         )
     unknown = (token for token in range(described.shape.vocabulary) if not tokenizer.has(token))
     first, *others = tokenizer.ends

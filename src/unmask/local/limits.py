@@ -29,7 +29,9 @@ def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...],
         _check_exit(request.exit, request.mode)
     if request.draft is not None:
         if Lever.DRAFT not in model.levers:
-            raise InvalidRequestError("draft", "given", "none", f"Canvases of {model.name} start from masks: leave it out.")
+            raise InvalidRequestError(
+                "draft", "given", "none", f"Canvases of {model.name} start from masks: leave it out."
+            )
         _check_draft(request.draft, request.mode, canvas_length)
     max_tokens = _max_tokens(request, model, len(prompt)) - len(begun.tokens)
     if max_tokens < 1:
@@ -169,9 +171,11 @@ def _check_sampling(request: Request) -> None:
 
 
 def _check_mode(request: Request, model: ModelInfo) -> None:
-    """Refuse a mode that the model has not, and what would make a speculative answer another than the autoregressive."""
+    """Refuse what the model has not, and what would make a speculative answer another than the autoregressive one."""
     if request.mode.is_causal and Lever.MODE not in model.levers:
-        raise InvalidRequestError("mode", str(request.mode), str(Mode.DIFFUSION), f"{model.name} writes canvases alone.")
+        raise InvalidRequestError(
+            "mode", str(request.mode), str(Mode.DIFFUSION), f"{model.name} writes canvases alone."
+        )
     if request.mode is Mode.SPECULATIVE and request.sampling.temperature > 0:
         raise InvalidRequestError(
             "temperature",

@@ -31,7 +31,7 @@ def place_of(model: str) -> Place | None:
 
 
 def served_name(model: str) -> str:
-    """Return the name that requests call a model by: of a folder or repository its own, without what stands before it."""
+    """Return the name that requests call a model by: of a folder or repository the last part of where it is."""
     place = place_of(model)
     match place:
         case None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import NoReturn
 
 from jinja2 import TemplateError
-from jinja2.sandbox import ImmutableSandboxedEnvironment, SecurityError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from unmask.errors import CheckpointFolderError, InvalidRequestError
 from unmask.types import Message
@@ -23,7 +23,7 @@ class ChatTemplate:
         environment = ImmutableSandboxedEnvironment(
             trim_blocks=True,
             lstrip_blocks=True,
-            autoescape=False,  # noqa: S701 - it writes no HTML
+            autoescape=False,
             extensions=["jinja2.ext.loopcontrols"],
         )
         environment.globals |= {"raise_exception": _refuse, "strftime_now": _today}
@@ -42,10 +42,13 @@ class ChatTemplate:
         said = [{"role": str(message.role), "content": message.content} for message in messages]
         try:
             return self._template.render(messages=said, add_generation_prompt=True, **self._tokens)
-        except (TemplateError, SecurityError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        except Exception as error:  # it is code of whoever made the checkpoint, and may fail in any way
             roles = ", ".join(str(message.role) for message in messages)
             raise InvalidRequestError(
-                "messages", f"of the roles {roles}", f"what the model's chat template takes: {error}", "Change the roles."
+                "messages",
+                f"of the roles {roles}",
+                f"what the model's chat template takes: {error}",
+                "Change the roles.",
             ) from error
 
 

@@ -86,7 +86,12 @@ class Published:
     @property
     def adapter(self) -> Adapter:
         """Ids of the checkpoint."""
-        return Adapter(mask=MASK, end=END, forbidden=tuple(range(MASK, self.description.shape.vocabulary)), exact_cache=self.description.pattern.block is not None)
+        return Adapter(
+            mask=MASK,
+            end=END,
+            forbidden=tuple(range(MASK, self.description.shape.vocabulary)),
+            exact_cache=self.description.pattern.block is not None,
+        )
 
 
 def canvas_row(

@@ -117,8 +117,7 @@ class Decoder:
         self.shape = shape
         self._tokens = read(names.tokens)
         self.layers = [
-            DecoderLayer(shape, names.layers, lambda name, prefix=names.layer.format(index): read(prefix + name))  # type: ignore[misc]
-            for index in range(shape.layers)
+            DecoderLayer(shape, names.layers, _within(read, names.layer.format(index))) for index in range(shape.layers)
         ]
         self._norm = Norm(scale=read(names.norm), epsilon=shape.epsilon)
         self._head = Linear(self._tokens if names.head is None else read(names.head))
@@ -141,3 +140,8 @@ class Decoder:
     def logits(self, hidden: Tensor) -> Tensor:
         """Return logits ``[tokens, vocabulary]``."""
         return self._head(self._norm(hidden))
+
+
+def _within(read: ReadTensor, prefix: str) -> ReadTensor:
+    """Read tensors by the rest of their names."""
+    return lambda name: read(prefix + name)

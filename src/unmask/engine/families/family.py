@@ -16,7 +16,7 @@ class PublishedConfig(BaseModel):
     A family declares with ``Literal`` what it has one value of, so that a checkpoint with another is refused.
     """
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
 
 Config = TypeVar("Config", bound=PublishedConfig)

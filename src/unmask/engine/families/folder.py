@@ -101,11 +101,13 @@ def read_bytes(path: Path) -> bytes:
     try:
         size = path.stat().st_size
         if size > LARGEST_JSON:
-            raise CheckpointFolderError(f"{str(path)!r} has {size} bytes, allowed: up to {LARGEST_JSON}; fetch it again")
+            raise CheckpointFolderError(
+                f"{str(path)!r} has {size} bytes, allowed: up to {LARGEST_JSON}; fetch it again"
+            )
         content = path.read_bytes()
     except OSError as error:
         raise CheckpointFolderError(
-            f"cannot read {str(path)!r}: {error.strerror or error}; a checkpoint's folder has to hold it: fetch it whole"
+            f"cannot read {str(path)!r}: {error.strerror or error}; a checkpoint has to hold it: fetch it whole"
         ) from error
     if content.startswith(_LFS):
         raise CheckpointFolderError(f"{str(path)!r} is a pointer of Git LFS, not the file itself: run `git lfs pull`")
@@ -145,7 +147,7 @@ def _missing(path: Path, names: list[str], *, has_index: bool) -> str:
     unfinished = sorted(found.name for pattern in _UNFINISHED for found in path.glob(pattern))
     if unfinished:
         return (
-            f"{str(path)!r} is not downloaded to its end: {', '.join(names)} missing, {', '.join(unfinished)} unfinished; "
+            f"{str(path)!r} is not downloaded to its end: {', '.join(names)} missing, {', '.join(unfinished)} there; "
             "finish the download"
         )
     pickles = sorted(found.name for pattern in _PICKLES for found in path.glob(pattern))

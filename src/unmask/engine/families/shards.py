@@ -76,10 +76,14 @@ class Shards:
         try:
             tensor: Tensor = self._files[shard].get_tensor(name).to(device=self._device, dtype=self._dtype)
         except (SafetensorError, RuntimeError) as error:
-            raise CheckpointFolderError(f"cannot read {name} of {str(shard)!r}: {error}; fetch the file again") from error
+            raise CheckpointFolderError(
+                f"cannot read {name} of {str(shard)!r}: {error}; fetch the file again"
+            ) from error
         # A sum is not finite where a value is not, and costs no second tensor of the size.
         if not bool(tensor.sum(dtype=torch.float32).isfinite()):
-            raise CheckpointFolderError(f"{name} of {str(shard)!r} holds values that are not finite; fetch the file again")
+            raise CheckpointFolderError(
+                f"{name} of {str(shard)!r} holds values that are not finite; fetch the file again"
+            )
         return tensor
 
     def _place(self, name: str) -> Path:
@@ -93,8 +97,8 @@ class Shards:
             shard = self._place(missing[0])
             more = f" and {len(missing) - LISTED} more" if len(missing) > LISTED else ""
             raise CheckpointFolderError(
-                f"{str(shard)!r} lacks {', '.join(missing[:LISTED])}{more}, which {self._folder.path.name}'s config.json "
-                "asks for: configuration and weights do not belong together, or a file is not the published one"
+                f"{str(shard)!r} lacks {', '.join(missing[:LISTED])}{more}, which config.json asks for: "
+                "configuration and weights do not belong together, or a file is not the published one"
             )
         for name, expected in self._shapes.items():
             shard = self._place(name)
@@ -102,7 +106,8 @@ class Shards:
             found, kind = tuple(part.get_shape()), part.get_dtype()
             if found != expected:
                 raise CheckpointFolderError(
-                    f"{name} of {str(shard)!r} is {found}, and config.json asks for {expected}: they do not belong together"
+                    f"{name} of {str(shard)!r} is {found}, and config.json asks for {expected}: "
+                    "they do not belong together"
                 )
             if kind not in FLOATS:
                 raise CheckpointFolderError(
