@@ -45,7 +45,7 @@ def write(folder: Path, family: str, **changes: object) -> Path:
 def serve(folder: Path, **wanted: object) -> ServedModel:
     """Load a checkpoint."""
     how = Wanted(**wanted)  # type: ignore[arg-type]
-    return serve_checkpoint(folder, "served", SETTINGS, ManualClock(), say=str, wanted=how)
+    return serve_checkpoint(folder, "served", SETTINGS, ManualClock(), say=[].append, wanted=how)
 
 
 async def answer(model: ServedModel, **fields: object) -> Generation:

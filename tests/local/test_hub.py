@@ -35,7 +35,7 @@ def test_the_extra_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nothing can download, the error says what to install."""
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(ConfigError, match=r"unmask\[hub\]") as caught:
-        download(REPOSITORY, str)
+        download(REPOSITORY, [].append)
     assert caught.value.param == "models"
 
 
@@ -47,4 +47,4 @@ def test_failures_are_told_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setitem(sys.modules, "huggingface_hub", SimpleNamespace(snapshot_download=snapshot))
     with pytest.raises(ConfigError, match=r"cannot be downloaded: 404: no such repository\. Look"):
-        download(REPOSITORY, str)
+        download(REPOSITORY, [].append)

@@ -61,7 +61,7 @@ class CheckpointTokenizer:
         found = [self.find(text) for text in (*end_texts, _named_tokens(files.settings).get("eos_token", ""))]
         # In the order given, each once: the first is the one that canvases are filled with.
         self.ends = tuple(dict.fromkeys([*end_ids, *(token for token in found if token is not None)]))
-        self._spelling = _spelling(json.loads(files.tokenizer))
+        self._bytes = self._spelt(_spelling(json.loads(files.tokenizer)))
 
     @cached_property
     def size(self) -> int:
@@ -121,13 +121,13 @@ class CheckpointTokenizer:
         texts = sorted((token.content for token in self._added.values() if token.special), key=len, reverse=True)
         return re.compile("|".join(map(re.escape, texts))) if texts else None
 
-    @cached_property
-    def _bytes(self) -> tuple[bytes, ...]:
+    def _spelt(self, spelling: "_ByteLevel | _SentencePiece") -> tuple[bytes, ...]:
+        """Return the bytes of every id; of a large vocabulary that takes a while, and no request should wait for it."""
         spelt = [b""] * self.size
         for word, number in self._tokenizer.get_vocab(with_added_tokens=True).items():
             added = self._added.get(number)
             if added is None:
-                spelt[number] = self._spelling.bytes_of(word)
+                spelt[number] = spelling.bytes_of(word)
             elif not added.special:
                 spelt[number] = added.content.encode("utf-8", "replace")
         return tuple(spelt)

@@ -47,6 +47,11 @@ def refusal(folder: Path) -> str:
     return caught.value.message
 
 
+def digest(folder: Path) -> str:
+    """Return the digest of a checkpoint."""
+    return digest_of(open_folder(folder), [].append)
+
+
 def change_config(folder: Path, **changes: object) -> None:
     """Write another configuration."""
     write_object(folder / CONFIG, PUBLISHED.config | changes)
@@ -69,12 +74,12 @@ def test_one_file_needs_no_index(tmp_path: Path) -> None:
 def test_another_weight_is_another_digest(folder: Path, tmp_path: Path) -> None:
     """Policies are approved for a digest, so whatever differs has another."""
     weights = random_weights(SHAPES, PUBLISHED.seed)
-    first = digest_of(open_folder(folder), str)
-    again = digest_of(open_folder(folder), str)
+    first = digest(folder)
+    again = digest(folder)
     weights[HEAD][0, 0] += 1
     write_checkpoint(tmp_path / "other", PUBLISHED.config, weights, shards=3)
 
-    assert first == again != digest_of(open_folder(tmp_path / "other"), str)
+    assert first == again != digest(tmp_path / "other")
 
 
 def test_no_folder(tmp_path: Path) -> None:
