@@ -9,6 +9,7 @@ import torch
 
 from tests.engine.families.published import FAMILIES, Published
 from unmask.backend import Generation, Lever, Request
+from unmask.engine.families.folder import unheard
 from unmask.engine.families.shape import tensor_shapes
 from unmask.errors import CheckpointFolderError, ConfigError, InvalidRequestError, UnmaskError
 from unmask.local import checkpoint as checkpoint_module
@@ -45,7 +46,7 @@ def write(folder: Path, family: str, **changes: object) -> Path:
 def serve(folder: Path, **wanted: object) -> ServedModel:
     """Load a checkpoint."""
     how = Wanted(**wanted)  # type: ignore[arg-type]
-    return serve_checkpoint(folder, "served", SETTINGS, ManualClock(), say=[].append, wanted=how)
+    return serve_checkpoint(folder, "served", SETTINGS, ManualClock(), say=unheard, wanted=how)
 
 
 async def answer(model: ServedModel, **fields: object) -> Generation:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from unmask.engine.families.folder import unheard
 from unmask.errors import ConfigError
 from unmask.local.hub import READ, download
 from unmask.local.places import Repository
@@ -35,7 +36,7 @@ def test_the_extra_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nothing can download, the error says what to install."""
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(ConfigError, match=r"unmask\[hub\]") as caught:
-        download(REPOSITORY, [].append)
+        download(REPOSITORY, unheard)
     assert caught.value.param == "models"
 
 
@@ -47,4 +48,4 @@ def test_failures_are_told_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setitem(sys.modules, "huggingface_hub", SimpleNamespace(snapshot_download=snapshot))
     with pytest.raises(ConfigError, match=r"cannot be downloaded: 404: no such repository\. Look"):
-        download(REPOSITORY, [].append)
+        download(REPOSITORY, unheard)

@@ -5,7 +5,7 @@ from pathlib import Path
 import torch
 
 from unmask.clock import SystemClock
-from unmask.engine.families.folder import Say
+from unmask.engine.families.folder import Say, unheard
 from unmask.engine.weights import load_weights, packaged_models, packaged_weights
 from unmask.errors import ConfigError, WeightsError
 from unmask.local.backend import LocalBackend
@@ -16,10 +16,6 @@ from unmask.local.places import Repository, place_of, served_name
 from unmask.sched.settings import SchedSettings
 from unmask.text.tokenizer import packaged_tokenizer
 from unmask.types import Device, Precision
-
-
-def _quiet(_: str) -> None:
-    """Tell nobody how far loading is."""
 
 
 def build_model(
@@ -53,7 +49,7 @@ def build_local_backend(
     precision: Precision | None = None,
     precisions: tuple[Precision, ...] = (),
     device: Device = Device.AUTO,
-    say: Say = _quiet,
+    say: Say = unheard,
 ) -> LocalBackend:
     """Serve packaged models, all of them if none is named, and checkpoints.
 

@@ -8,7 +8,7 @@ import torch
 
 from tests.engine.families.published import Published
 from unmask.engine.families.decoder import Decoder
-from unmask.engine.families.folder import CONFIG, INDEX, SINGLE, digest_of, open_folder
+from unmask.engine.families.folder import CONFIG, INDEX, SINGLE, digest_of, open_folder, unheard
 from unmask.engine.families.registry import family_of
 from unmask.engine.families.shape import tensor_shapes
 from unmask.engine.families.shards import Shards
@@ -49,7 +49,7 @@ def refusal(folder: Path) -> str:
 
 def digest(folder: Path) -> str:
     """Return the digest of a checkpoint."""
-    return digest_of(open_folder(folder), [].append)
+    return digest_of(open_folder(folder), unheard)
 
 
 def change_config(folder: Path, **changes: object) -> None:

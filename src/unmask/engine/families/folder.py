@@ -23,6 +23,10 @@ Say = Callable[[str], None]
 """Told how far loading is."""
 
 
+def unheard(_: str) -> None:
+    """Tell nobody how far loading is."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointFolder:
     """A checkpoint's files.
