@@ -28,6 +28,7 @@ from unmask.testing.checkpoints import (
     write_object,
 )
 from unmask.testing.manual_clock import ManualClock
+from unmask.text.tokenizer import byte_alphabet
 from unmask.types import Device, Message, Mode, Outcome, Precision, Role, StepBudget
 
 SETTINGS = SchedSettings(pages=32, page_size=32, max_rows=4)
@@ -213,6 +214,22 @@ def test_templates_may_stand_in_either_place(tmp_path: Path, template: object) -
         (folder / "chat_template.jinja").write_text("{{ messages[0].content }}", encoding="utf-8")
 
     assert serve(folder).tokenizer.encode_chat(SAID) == [*SAID[0].content.encode()]
+
+
+async def test_a_vocabulary_and_merges_are_a_tokenizer(tmp_path: Path) -> None:
+    """Dream is published so: words and merges in files of their own, special tokens in the settings."""
+    folder = write(tmp_path, "dream")
+    before = serve(folder).tokenizer.encode_chat(SAID)
+    (folder / "tokenizer.json").unlink()
+    write_object(folder / "vocab.json", {letter: byte for byte, letter in enumerate(byte_alphabet())})
+    (folder / "merges.txt").write_text("#version: 0.2\n", encoding="utf-8")
+    added = {str(number): {"content": text, "special": True} for number, text in SPECIAL_TEXTS.items()}
+    more = {"tokenizer_class": "DreamTokenizer", "added_tokens_decoder": added}
+    change(folder, "tokenizer_config.json", lambda settings: settings.update(more))
+    model = serve(folder)
+
+    assert model.tokenizer.encode_chat(SAID) == before
+    assert (await answer(model, max_tokens=8)).outcome is Outcome.COMPLETED
 
 
 async def test_a_backend_serves_checkpoints_beside_packaged_models(tmp_path: Path) -> None:

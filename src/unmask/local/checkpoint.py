@@ -23,12 +23,14 @@ from unmask.local.need import check_fits, free_bytes, memory_need
 from unmask.sched.settings import SchedSettings
 from unmask.tasks.registry import all_tasks
 from unmask.text.checkpoint_tokenizer import CheckpointTokenizer, TokenizerFiles
+from unmask.text.vocabulary_files import QWEN2_CLASSES, qwen2_tokenizer
 from unmask.types import Device, Message, Precision, Role
 
 TOKENIZER = "tokenizer.json"
 TOKENIZER_SETTINGS = "tokenizer_config.json"
 GENERATION = "generation_config.json"
 TEMPLATE = "chat_template.jinja"
+VOCABULARY, MERGES = "vocab.json", "merges.txt"
 HALVES = frozenset({"bfloat16", "float16"})
 """Types of published weights that are run in bfloat16."""
 
@@ -124,7 +126,7 @@ def _tokenizer(folder: CheckpointFolder, described: Description) -> CheckpointTo
         named = {entry.get("name"): entry.get("template") for entry in template if isinstance(entry, dict)}
         template = named.get("default")
     files = TokenizerFiles(
-        tokenizer=read_bytes(folder.path / TOKENIZER),
+        tokenizer=_tokenizer_json(folder, settings),
         settings=settings,
         template=template if isinstance(template, str) else None,
     )
@@ -142,6 +144,14 @@ def _tokenizer(folder: CheckpointFolder, described: Description) -> CheckpointTo
             "none would end; take config.json and the tokenizer's files as they are published"
         )
     return tokenizer
+
+
+def _tokenizer_json(folder: CheckpointFolder, settings: Mapping[str, object]) -> bytes:
+    """Read ``tokenizer.json``, or make it of the files that stand in its place."""
+    is_made = not (folder.path / TOKENIZER).exists() and settings.get("tokenizer_class") in QWEN2_CLASSES
+    if is_made and (folder.path / VOCABULARY).exists():
+        return qwen2_tokenizer(read_bytes(folder.path / VOCABULARY), read_bytes(folder.path / MERGES))
+    return read_bytes(folder.path / TOKENIZER)
 
 
 def _adapter(folder: CheckpointFolder, described: Description, tokenizer: CheckpointTokenizer) -> Adapter:

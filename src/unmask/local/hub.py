@@ -6,7 +6,7 @@ from unmask.engine.families.folder import Say
 from unmask.errors import ConfigError
 from unmask.local.places import Repository
 
-READ = ("*.json", "*.safetensors", "*.jinja")
+READ = ("*.json", "*.safetensors", "*.jinja", "merges.txt")
 """Files of a checkpoint that are read; its code is not among them."""
 
 
