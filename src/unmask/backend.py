@@ -43,6 +43,7 @@ class Lever(StrEnum):
     SNAPSHOTS = "snapshots"
     TRACE = "trace"
     LOGPROBS = "logprobs"
+    MODE = "mode"
 
 
 ALL_LEVERS = tuple(Lever)
@@ -60,6 +61,9 @@ class ModelInfo:
         canvas_lengths: what a request may choose among; empty where it cannot choose.
         default_canvas_length: 1 of a model that writes token by token: each token is a canvas of one step.
         levers: what requests may set.
+        on_grid: whether canvases end at multiples of their length, counted from the start of the context, so that the
+            first may be shorter.
+        template_tokens: of the prompt of one empty message: what its chat template adds to any chat.
     """
 
     name: str
@@ -75,6 +79,12 @@ class ModelInfo:
     tasks: tuple[str, ...]
     levers: tuple[Lever, ...] = ALL_LEVERS
     precisions: tuple[Precision, ...] = ()
+    on_grid: bool = False
+    template_tokens: int = 0
+
+    def canvases_of(self, tokens: int, canvas_length: int) -> int:
+        """Return the most canvases that so many tokens come to."""
+        return -(-tokens // canvas_length) + self.on_grid
 
     def default_steps_of(self, canvas_length: int | None) -> int:
         """Return the steps of a canvas that are taken unless asked otherwise: never more than it has positions."""

@@ -100,6 +100,10 @@ class WeightsError(UnmaskError):
     """Model weights are missing, damaged or do not match their description."""
 
 
+class CheckpointFolderError(WeightsError):
+    """The folder of a published checkpoint lacks something, or holds what cannot be served; names file and fix."""
+
+
 class CheckpointError(UnmaskError):
     """A checkpoint could not be written or read: disk full, no permission, cut short."""
 

@@ -19,6 +19,7 @@ class CanvasTask:
         step: steps the canvas has taken, from 0.
         steps_left: steps it may take, this one included; with 1 everything open is filled.
         limit: positions that may become output; those past it are never waited for.
+        ahead: positions behind the canvas that later ones may take.
         frozen: positions no strategy may reopen.
         state: what the strategy returned last time.
         trace: whether draft and signals are wanted.
@@ -43,6 +44,7 @@ class CanvasTask:
     signals: frozenset[ProgressSignal] = frozenset()
     exit: ExitRule | None = None
     earlier: object = None
+    ahead: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

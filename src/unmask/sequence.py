@@ -38,6 +38,8 @@ class Submission:
     ``prompt`` ends with the tokens of ``begun``; ``max_tokens`` counts those that may follow.
     ``bucket`` is the tier of its budget, ``smaller`` what it may be given instead, largest first. ``arrived`` is when
     it did, on the engine's clock, where that was before it was submitted: a further attempt keeps its place.
+    With ``on_grid`` canvases end at multiples of their length, counted from the start of the context: the first may be
+    shorter.
     """
 
     prompt: tuple[int, ...]
@@ -62,6 +64,11 @@ class Submission:
     bucket: Bucket | None = None
     smaller: tuple[SmallerBudget, ...] = ()
     arrived: float | None = None
+    on_grid: bool = False
+
+    def length_at(self, position: int) -> int:
+        """Return how long a canvas is that starts at a position, as far as the context has room."""
+        return self.canvas_length - (position % self.canvas_length if self.on_grid else 0)
 
     @property
     def most_tokens(self) -> int:
@@ -81,14 +88,17 @@ class Submission:
     @property
     def max_canvases(self) -> int:
         """Canvases that ``max_tokens`` allows."""
-        return -(-self.max_tokens // self.canvas_length)
+        left = self.max_tokens - self.length_at(len(self.prompt))
+        return 1 + max(0, -(-left // self.canvas_length))
 
     @property
     def max_length(self) -> int:
         """Context positions the request may come to hold."""
         if self.mode.is_causal:
             return len(self.prompt) + self.max_tokens
-        return min(len(self.prompt) + self.max_canvases * self.canvas_length, self.context_length)
+        first = self.length_at(len(self.prompt))
+        longest = len(self.prompt) + first + (self.max_canvases - 1) * self.canvas_length
+        return min(longest, self.context_length)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,6 +50,14 @@ class Precision(StrEnum):
     INT4 = "int4"
 
 
+class Device(StrEnum):
+    """Where a checkpoint runs; ``auto``: on a CUDA device where there is one."""
+
+    AUTO = "auto"
+    CPU = "cpu"
+    CUDA = "cuda"
+
+
 DRAFTING_LENGTH = 8
 """Longest canvas that drafts, unless a request asks for a longer one: of what is further ahead little is accepted."""
 

@@ -11,8 +11,7 @@ import pytest
 import pytest_asyncio
 
 from tests.api.client import client_of, make_app
-from unmask.local.build import build_local_backend
-from unmask.sched.settings import SchedSettings
+from unmask.local.build import LocalPlan, build_local_backends
 
 CASES = Path(__file__).parents[1] / "cases" / "http.jsonl"
 Json = dict[str, Any]
@@ -64,7 +63,7 @@ def cases() -> list[Json]:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def client() -> AsyncIterator[httpx.AsyncClient]:
     """Serve the embedded models, loaded once."""
-    backend = build_local_backend((), SchedSettings(), threads=None, queue_limit=64)
+    backend = build_local_backends(LocalPlan(queue_limit=64))[0]
     async with client_of(make_app(backend)) as opened:
         yield opened
     await backend.drain()

@@ -37,7 +37,7 @@ async def test_models_say_what_may_be_asked_of_them() -> None:
         "max_steps": 8,
         "default_steps": 16,
         "default_max_tokens": 64,
-        "levers": ["budget", "strategy", "exit", "draft", "snapshots", "trace", "logprobs"],
+        "levers": ["budget", "strategy", "exit", "draft", "snapshots", "trace", "logprobs", "mode"],
         "tasks": ["arithmetic", "sort", "default"],
         "service_classes": [],
         "policy": "fixed",

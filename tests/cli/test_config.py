@@ -100,7 +100,7 @@ def test_one_of_a_few_names_is_shown_and_offered(
     type_in("serve", "--help")
 
     allowed = "float32, bfloat16, int8 or int4"
-    assert (shown["value"], shown["default"], shown["allowed"]) == ("bfloat16", "float32", allowed)
+    assert (shown["value"], shown["default"], shown["allowed"]) == ("bfloat16", None, allowed)
     assert f"Allowed: {allowed}." in capsys.readouterr().out
 
 

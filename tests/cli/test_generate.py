@@ -58,11 +58,9 @@ def test_every_option_reaches_the_request() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("options", "precision"), [((), Precision.FLOAT32), (("--precision", "bfloat16"), Precision.BFLOAT16)]
-)
-def test_model_and_precision_reach_the_engine(options: tuple[str, ...], precision: Precision) -> None:
-    """The one model named is loaded, in the precision asked for, single unless another is."""
+@pytest.mark.parametrize(("options", "precision"), [((), None), (("--precision", "bfloat16"), Precision.BFLOAT16)])
+def test_model_and_precision_reach_the_engine(options: tuple[str, ...], precision: Precision | None) -> None:
+    """The one model named is loaded, in the precision asked for, its own unless another is."""
     given: list[Settings] = []
 
     def make_backend(settings: Settings) -> FakeBackend:

@@ -7,6 +7,7 @@ from unmask.config import Settings
 from unmask.config.example import example_file
 from unmask.config.keys import settings_keys
 from unmask.config.load import Source, load_settings
+from unmask.types import Precision
 
 
 def test_example_loads_as_it_is(tmp_path: Path) -> None:
@@ -28,6 +29,7 @@ def test_example_shows_every_setting_at_its_default(tmp_path: Path) -> None:
     assert loaded.settings == Settings(
         threads=1,
         page_pool_tokens=256,
+        precision=Precision.FLOAT32,
         remote="remote",
         routes="routes",
         promotion_gate="promotion_gate",

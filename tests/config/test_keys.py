@@ -41,7 +41,7 @@ def test_rules_read_as_words() -> None:
     assert KEYS["port"].allowed == "a whole number from 0 to 65535"
     assert KEYS["threads"].allowed == "a whole number from 1 to 1024"
     assert KEYS["keep_alive_s"].allowed == "a number from 0.01 to 3600"
-    assert KEYS["models"].allowed == "a list of different model names"
+    assert KEYS["models"].allowed == "a list of different names, folders or Hub ids"
     assert KEYS["precision"].allowed == "float32, bfloat16, int8 or int4"
     assert KEYS["policy_dir"].allowed == "a path"
     assert KEYS["database"].allowed == "the path of a file, or a URL of PostgreSQL (postgresql://...)"
@@ -56,7 +56,7 @@ def test_values_read_as_words() -> None:
     assert KEYS["models"].shown(()) == "every one in the package"
     assert KEYS["threads"].shown(None) == "torch decides"
     assert KEYS["drain_s"].shown(30.0) == "30"
-    assert KEYS["precision"].shown(KEYS["precision"].default) == "float32"
+    assert KEYS["precision"].shown(KEYS["precision"].default) == "float32; of a checkpoint its own"
 
 
 def test_passwords_are_not_shown() -> None:

@@ -16,7 +16,7 @@ from unmask.savings.errors import SavingUnmeasuredError
 from unmask.savings.figure_file import write_figure
 from unmask.service import Batching
 from unmask.testing.savings import make_figure
-from unmask.types import Precision
+from unmask.types import Device, Precision
 
 
 def load(
@@ -69,6 +69,7 @@ def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
     values |= {
         "precision": "bfloat16",
         "extra_precisions": ("int8", "float32"),
+        "device": "cpu",
         "remote": "r.yaml",
         "routes": "a.yaml",
         "policy_dir": "p",
@@ -87,6 +88,7 @@ def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
     lines = [f"{name} = {list(value) if isinstance(value, tuple) else repr(value)}" for name, value in values.items()]
 
     enums = {
+        "device": Device.CPU,
         "precision": Precision.BFLOAT16,
         "durability": Durability.POWER,
         "promotion_gate": "gate.yaml",

@@ -48,3 +48,13 @@ def test_text_token_by_token_takes_a_step_a_token(mode: Mode, width: int) -> Non
     assert most_steps(causal) == 20
     assert worst_of(causal).token_steps == 20 * width
     assert worst_of(causal).prefill_tokens < worst_of(admitted).prefill_tokens + 20
+
+
+def test_a_grid_may_take_a_canvas_more() -> None:
+    """Where the first canvas may be short, one more is reserved, and so is what a chat template adds."""
+    admitted = make_admitted(expansion=None)
+    model = replace(admitted.model, on_grid=True, template_tokens=11)
+    on_grid = replace(admitted, model=model)
+
+    assert most_steps(on_grid) == most_steps(admitted) + 4
+    assert worst_of(on_grid).prefill_tokens == worst_of(admitted).prefill_tokens + 8 + 11

@@ -472,3 +472,15 @@ def test_signals_change_nothing_but_what_is_told() -> None:
         )
         assert (measured.tokens, measured.record, measured.finished) == (plain.tokens, plain.record, plain.finished)
         assert plain.progress is None
+
+
+def test_other_end_tokens_end_a_canvas_too() -> None:
+    """With any of the end tokens fixed, nothing behind it is waited for, and the first of them fills the rest."""
+    other = 5
+    adapter = replace(TINY_ADAPTER, other_ends=(other,))
+    task = make_canvas_task([7, other, MASK, MASK], steps_left=3)
+    logits = logits_for([8, 9, 8, 9], [2.0] * 4, VOCABULARY)
+    (result,) = Engine(FakeRunner(logits), adapter).run(Plan(rows=(row_of(task),)))
+
+    assert isinstance(result, CanvasResult)
+    assert (result.converged, result.tokens) == (True, (7, other, END, END))

@@ -16,7 +16,7 @@ from unmask.engine.runner import Runner
 from unmask.engine.weights import LoadedModel, save_weights
 from unmask.errors import ConfigError, UnknownModelError, WeightsError
 from unmask.local import build
-from unmask.local.build import build_local_backend, build_model
+from unmask.local.build import LocalPlan, build_local_backend, build_local_backends, build_model
 from unmask.local.model import ServedModel, serve_model
 from unmask.sched.settings import SchedSettings
 from unmask.testing.networks import make_network
@@ -49,8 +49,8 @@ async def test_every_packaged_model_is_served(folder: Path) -> None:
     """Without names all are served; with names those."""
     for name in ("nano", "tiny"):
         save_weights(folder / f"{name}.safetensors", make_network(SHAPE), name=name)
-    everything = build_local_backend(settings=SETTINGS)
-    one = build_local_backend(("nano",), SETTINGS, threads=1)
+    everything = build_local_backend(sizes=SETTINGS)
+    (one,) = build_local_backends(LocalPlan(names=("nano",), sizes=SETTINGS, threads=1))
 
     assert [info.name for info in everything.models()] == ["tiny", "nano"]
     assert [info.name for info in one.models()] == ["nano"]
@@ -62,7 +62,7 @@ async def test_all_that_may_be_in_flight_may_wait_for_one_model(folder: Path) ->
     """The limit reaches the scheduler; what may run is added, since all of it may arrive before a tick."""
     for name in ("nano", "tiny"):
         save_weights(folder / f"{name}.safetensors", make_network(SHAPE), name=name)
-    backend = build_local_backend((), replace(SETTINGS, max_rows=4), queue_limit=20_000)
+    (backend,) = build_local_backends(LocalPlan(sizes=replace(SETTINGS, max_rows=4), queue_limit=20_000))
 
     assert {model.core.batcher.waiting.limit for model in backend._models.values()} == {20_008}
     await backend.drain()
@@ -93,7 +93,8 @@ def test_trained_weights_are_served_from_their_file(tmp_path: Path) -> None:
 async def test_precision_reaches_the_engine(folder: Path) -> None:
     """Pages are kept in the precision asked for, single unless another is, and the description says which."""
     save_weights(folder / "nano.safetensors", make_network(SHAPE), name="nano")
-    backends = [build_local_backend((), SETTINGS), build_local_backend((), SETTINGS, precision=Precision.BFLOAT16)]
+    bfloat16 = LocalPlan(sizes=SETTINGS, precision=Precision.BFLOAT16)
+    backends = [build_local_backend((), SETTINGS), *build_local_backends(bfloat16)]
     plain, half = (served for backend in backends for served in backend._models.values())
 
     assert [served.info.precision for served in (plain, half)] == [Precision.FLOAT32, Precision.BFLOAT16]
@@ -118,7 +119,8 @@ async def test_pages_are_measured_where_nobody_says_how_many(folder: Path, monke
     found = []
     for free in (None, 4 * (context + 3) * page):
         monkeypatch.setattr(build, "free_memory", lambda free=free: free)
-        backend = build_local_backend((), replace(SETTINGS, max_rows=4), measures_pages=True)
+        plan = LocalPlan(sizes=replace(SETTINGS, max_rows=4), measures_pages=True)
+        (backend,) = build_local_backends(plan)
         found.append([(load.kv_pages, load.page_bytes) for load in backend.load()])
         await backend.drain()
 

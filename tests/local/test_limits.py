@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from unmask.backend import Request
+from unmask.backend import ALL_LEVERS, Lever, Request
 from unmask.errors import ContextLengthError, InvalidRequestError
 from unmask.local.limits import check_draft_tokens, make_submission
 from unmask.sequence import Submission
@@ -13,9 +13,11 @@ from unmask.strategy import StrategyChoice, StrategyName
 from unmask.testing.builders import make_model
 from unmask.testing.exits import make_plan, make_rule
 from unmask.testing.learned import make_choice, make_finality_model
+from unmask.text.tokenizer import packaged_tokenizer
 from unmask.types import Draft, Mode, Sampling, StepBudget
 
 MODEL = make_model()
+TOKENIZER = packaged_tokenizer()
 PROMPT = tuple(range(10, 20))
 PLACES = "positions of the draft, 0 to 1"
 REQUEST = Request(model="tiny", messages=())
@@ -220,12 +222,37 @@ def test_the_default_length_shrinks_to_what_fits() -> None:
 @pytest.mark.parametrize("token", [8, 1, 1279, None])
 def test_drafts_may_hold_text_end_and_open_positions(token: int | None) -> None:
     """Every id of the vocabulary that stands for text, the end token, and ``None``."""
-    check_draft_tokens(Draft(tokens=(token,)), 1280)
+    check_draft_tokens(Draft(tokens=(token,)), TOKENIZER)
 
 
 @pytest.mark.parametrize("token", [-1, 0, 2, 7, 1280])
 def test_drafts_hold_no_other_ids(token: int) -> None:
     """Ids outside the vocabulary would fail the forward for everyone in it; special ones stand for no text."""
-    with pytest.raises(InvalidRequestError, match="8 to 1279, the end token 1, or None where open") as caught:
-        check_draft_tokens(Draft(tokens=(9, token)), 1280)
+    with pytest.raises(InvalidRequestError, match="ids of text below 1280, an end token, or None where open") as caught:
+        check_draft_tokens(Draft(tokens=(9, token)), TOKENIZER)
     assert (caught.value.param, caught.value.value) == ("draft.tokens", token)
+
+
+def test_models_without_modes_write_canvases() -> None:
+    """A checkpoint has no autoregressive mode, and says so before anything runs."""
+    model = replace(MODEL, levers=tuple(lever for lever in ALL_LEVERS if lever is not Lever.MODE))
+    for mode in (Mode.AUTOREGRESSIVE, Mode.SPECULATIVE):
+        with pytest.raises(InvalidRequestError, match=f"mode is '{mode}', allowed: diffusion"):
+            make_submission(replace(REQUEST, mode=mode), model, PROMPT)
+
+
+def test_models_without_drafts_start_from_masks() -> None:
+    """Where a canvas may be shorter than a draft, drafts are refused and not cut."""
+    model = replace(MODEL, levers=tuple(lever for lever in ALL_LEVERS if lever is not Lever.DRAFT))
+    with pytest.raises(InvalidRequestError, match="draft is 'given', allowed: none"):
+        make_submission(replace(REQUEST, draft=Draft(tokens=(9,))), model, PROMPT)
+
+
+def test_a_canvas_more_is_paid_for_on_a_grid() -> None:
+    """Where the first canvas may be short, the total allows the canvas that this may take more."""
+    model = replace(MODEL, on_grid=True)
+    submission = make_submission(replace(REQUEST, max_tokens=32), model, PROMPT)
+
+    assert submission.on_grid
+    assert submission.max_canvases == 3
+    assert submission.budget == StepBudget(max_steps=16, max_total_steps=48)

@@ -69,12 +69,11 @@ def test_weights_of_another_vocabulary_are_refused() -> None:
 
 @pytest.mark.parametrize("can", [True, False])
 @pytest.mark.parametrize("wanted", [True, False])
-def test_settings_ask_for_no_more_than_the_model_can(can: bool, wanted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_ask_for_no_more_than_the_model_can(can: bool, wanted: bool) -> None:
     """Fusing and caching happen where both the settings want it and the adapter can."""
     adapter = replace(EMBEDDED_ADAPTER, exact_cache=can, fused_prefill=can, fused_commit=can)
-    monkeypatch.setattr(model_module, "EMBEDDED_ADAPTER", adapter)
     settings = SchedSettings(pages=4, prefix_cache=wanted, fused_prefill=wanted, fused_commit=wanted)
-    possible = make_core(FakeRunner(), letter, settings, ManualClock()).batcher.settings
+    possible = make_core(FakeRunner(), letter, settings, ManualClock(), adapter=adapter).batcher.settings
 
     assert {possible.prefix_cache, possible.fused_prefill, possible.fused_commit} == {can and wanted}
 

@@ -285,3 +285,12 @@ def test_a_copy_writes_into_nobodys_output() -> None:
 
     assert (copy.text, copy.output) == ("a안", [9, 0x95, 0x88])
     assert (sequence.text, sequence.output, sequence.unfinished) == ("a", [9], b"\xec")
+
+
+def test_other_end_tokens_end_an_output_too() -> None:
+    """Of several end tokens whichever comes first ends it; like the first of them it counts and has no text."""
+    writer = Writer(end=END, token_bytes=one_byte, other_ends=frozenset({257}))
+    sequence = writing()
+    reason = writer.write(sequence, [*b"ab", 257, *b"c", END])
+
+    assert ending_of(sequence, reason) == stopped(3, "ab")

@@ -112,6 +112,7 @@ def test_an_open_canvas_goes_on() -> None:
         sampling=sampling,
         state="kept",
         trace=True,
+        ahead=14,
     )
 
 
@@ -233,3 +234,15 @@ def test_a_draft_is_cut_with_its_canvas() -> None:
 
     assert canvas.tokens == (2, 3, 4, 5, 6)
     assert canvas.frozen == {1}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "written", "length", "ahead"), [(6, 0, 2, 8), (6, 2, 4, 4), (6, 6, 4, 0), (8, 0, 4, 8)]
+)
+def test_canvases_on_a_grid_end_at_multiples(prompt: int, written: int, length: int, ahead: int) -> None:
+    """A canvas that starts within a block ends with it, and knows how many positions may come behind it."""
+    submission = make_submission((7,) * prompt, max_tokens=10, canvas_length=4, on_grid=True)
+    row = row_of(make_sequence(submission, committed=prompt + written, output=[9] * written))
+
+    assert isinstance(row.task, CanvasTask)
+    assert (len(row.task.tokens), row.task.ahead) == (length, ahead)

@@ -17,13 +17,9 @@ def asked_mode(body: GeneratingBody, model: ModelInfo) -> Mode:
     mode = Mode.DIFFUSION if options.mode is None else Mode(options.mode)
     if not mode.is_causal:
         return mode
-    # Other servers take no drafts, nor are they told of modes.
-    if Lever.DRAFT not in model.levers:
+    if Lever.MODE not in model.levers:
         raise InvalidRequestError(
-            "diffusion.mode",
-            mode.value,
-            f"{Mode.DIFFUSION} or null",
-            f"{model.name} is served by another server, which writes in the one way it does: leave it out.",
+            "diffusion.mode", mode.value, f"{Mode.DIFFUSION} or null", f"{model.name} writes in one way: leave it out."
         )
     _check_options(options, body.vllm_xargs or VllmArguments(), mode)
     if mode is Mode.SPECULATIVE and body.temperature:

@@ -4,6 +4,8 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+from rich.console import Console
+
 from unmask.app.errors import EngineMissingError
 from unmask.backend import Backend
 from unmask.config import Settings
@@ -54,22 +56,25 @@ def local_backend(settings: Settings) -> Backend:
     """
     try:
         # Imported here, so that a server without an engine of its own needs no torch.
-        from unmask.local.build import build_local_backends
+        from unmask.local.build import LocalPlan, build_local_backends
     except ModuleNotFoundError as error:
         if error.name in ENGINE_MODULES:
             raise EngineMissingError(error.name) from error
         raise
     sizes = scheduling(settings)
-    engines = build_local_backends(
-        settings.replicas,
-        settings.models,
-        sizes,
+    said = Console(stderr=True)
+    plan = LocalPlan(
+        names=settings.models,
+        sizes=sizes,
         threads=settings.threads,
         queue_limit=settings.queue_limit,
         precision=settings.precision,
         precisions=tuple(Precision(name) for name in settings.extra_precisions),
         measures_pages=settings.page_pool_tokens is None,
+        device=settings.device,
+        replicas=settings.replicas,
     )
+    engines = build_local_backends(plan, lambda text: said.print(text, highlight=False, markup=False, soft_wrap=True))
     if len(engines) == 1:
         return engines[0]
     read = token_reader(packaged_tokenizer().encode_chat, sizes.page_size)

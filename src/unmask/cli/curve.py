@@ -11,6 +11,7 @@ from unmask.cli.strategy import strategy_of
 from unmask.cli.tools import Tools
 from unmask.config import Settings
 from unmask.errors import UnknownModelError
+from unmask.local.places import served_name
 from unmask.tasks.item import Split
 from unmask.tune.curve import CurveSet
 from unmask.tune.exit_file import read_exits
@@ -26,7 +27,9 @@ def run_curve(args: argparse.Namespace, tools: Tools) -> int:
     """Measure what steps buy, per task type; keep curves and pictures, and show them."""
     check_pictures()
     split = Split(args.split)
-    folder = args.folder or Path("runs") / f"curve-{args.model}{'' if split is Split.TUNE else f'-{split}'}"
+    folder = (
+        args.folder or Path("runs") / f"curve-{served_name(args.model)}{'' if split is Split.TUNE else f'-{split}'}"
+    )
     curves = asyncio.run(_measure(args, folder, tools))
     reports = report_curves(curves)
     for report in reports:
@@ -40,8 +43,9 @@ async def _measure(args: argparse.Namespace, folder: Path, tools: Tools) -> Curv
     backend = tools.make_backend(Settings(models=(args.model,)))
     try:
         models = {model.name: model for model in backend.models()}
-        if args.model not in models:
-            raise UnknownModelError(args.model, models)
+        name = served_name(args.model)
+        if name not in models:
+            raise UnknownModelError(name, models)
         asked = Asked(
             tasks=tuple(args.task or ()),
             items=args.items,
@@ -51,9 +55,9 @@ async def _measure(args: argparse.Namespace, folder: Path, tools: Tools) -> Curv
             canvas_length=args.canvas_length,
             in_flight=args.in_flight,
             split=Split(args.split),
-            own=() if args.exits is None else _tuned(args.exits, models[args.model]),
+            own=() if args.exits is None else _tuned(args.exits, models[name]),
         )
-        return await measure_curves(backend, models[args.model], asked, folder, tools, resume=args.resume)
+        return await measure_curves(backend, models[name], asked, folder, tools, resume=args.resume)
     finally:
         await backend.drain()
 

@@ -14,8 +14,9 @@ from unmask.cli.tools import Tools
 from unmask.cli.watch import Watcher, watcher_for
 from unmask.config import Settings
 from unmask.errors import UnknownModelError
+from unmask.local.places import place_of, served_name
 from unmask.tasks.item import CheckResult
-from unmask.types import Mode, Outcome, Precision, Sampling, StepBudget
+from unmask.types import Device, Mode, Outcome, Precision, Sampling, StepBudget
 
 DIFFUSION_ONLY = ("steps", "total_steps", "canvas_length", "strategy", "threshold", "window")
 OUT_OF_DOMAIN = (
@@ -28,7 +29,7 @@ def run_generate(args: argparse.Namespace, tools: Tools) -> int:
     """Answer one prompt, judge the answer where a task type says how, and report."""
     _check_combination(args)
     prompt = prompt_from(args)
-    if not prompt.in_domain:
+    if not prompt.in_domain and place_of(args.model) is None:
         tools.say(OUT_OF_DOMAIN)
     if prompt.item is not None:
         for message in prompt.messages:
@@ -63,9 +64,10 @@ def _check_combination(args: argparse.Namespace) -> None:
 
 
 async def _generate(args: argparse.Namespace, prompt: Prompt, tools: Tools) -> Generation:
-    backend = tools.make_backend(Settings(models=(args.model,), precision=Precision(args.precision)))
+    precision = None if args.precision is None else Precision(args.precision)
+    backend = tools.make_backend(Settings(models=(args.model,), precision=precision, device=Device(args.device)))
     try:
-        request = _request(args, prompt, _model(backend, args.model))
+        request = _request(args, prompt, _model(backend, served_name(args.model)))
         if not args.watch:
             return await backend.generate(request)
         with watcher_for(tools, plain=args.json) as watcher:
@@ -106,7 +108,7 @@ def _request(args: argparse.Namespace, prompt: Prompt, model: ModelInfo) -> Requ
         budget = StepBudget(max_steps=steps, max_total_steps=args.total_steps)
     default = Sampling()
     return Request(
-        model=args.model,
+        model=model.name,
         messages=prompt.messages,
         max_tokens=args.max_tokens,
         budget=budget,

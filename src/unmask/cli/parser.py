@@ -15,7 +15,7 @@ from unmask.cli.settings import add_settings
 from unmask.cli.strategy import add_strategy
 from unmask.cli.tune_parser import add_tune_parts
 from unmask.cli.world_parser import add_world_commands
-from unmask.types import Precision
+from unmask.types import Device, Precision
 
 TRAINABLE = ("tiny", "nano")
 MEASURES = (
@@ -35,6 +35,7 @@ MEASURES = (
     "layers",
 )
 BENCHES = (*MEASURES, "all")
+ANY_MODEL = "which model answers: a name in the package, a checkpoint's folder, or OWNER/NAME on the Hub (default tiny)"
 VERDICTS = ("pass", "fail")
 SPLITS = ("tune", "calibrate", "test")
 
@@ -95,8 +96,23 @@ def _add_generate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
         "and a failed check exits with 1.",
     )
     generate.add_argument("prompt", nargs="?", metavar="PROMPT", help="what to ask; may be left out with --task")
-    generate.add_argument("--model", default="tiny", metavar="NAME", help="which model answers (default tiny)")
-    _add_precision(generate, "of products, attention and KV pages (default float32)")
+    generate.add_argument(
+        "--model",
+        default="tiny",
+        metavar="NAME",
+        help=ANY_MODEL,
+    )
+    generate.add_argument(
+        "--precision",
+        choices=[precision.value for precision in Precision],
+        help="of products, attention and KV pages (default float32, of a checkpoint its own)",
+    )
+    generate.add_argument(
+        "--device",
+        choices=[device.value for device in Device],
+        default=Device.AUTO.value,
+        help="where a checkpoint runs (default auto: a CUDA device where there is one)",
+    )
     generate.add_argument("--system", metavar="TEXT", help="system message")
     generate.add_argument(
         "--task",
@@ -222,7 +238,12 @@ def _add_curve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "Measure what denoise steps buy, per task type: quality and latency at every budget of a grid, and where they "
         "collapse, bend and saturate.",
     )
-    curve.add_argument("--model", default="tiny", metavar="NAME", help="which model answers (default tiny)")
+    curve.add_argument(
+        "--model",
+        default="tiny",
+        metavar="NAME",
+        help=ANY_MODEL,
+    )
     curve.add_argument("--task", action="append", metavar="TYPE", help="a task type; may be repeated (default all)")
     curve.add_argument(
         "--items", type=whole(1), default=2000, metavar="N", help="different items a task type (default 2000)"

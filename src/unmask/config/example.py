@@ -4,7 +4,7 @@ import json
 import textwrap
 
 from unmask.config.keys import Key, settings_keys
-from unmask.config.rules import Folder, Group, ModelAt, Range, Url
+from unmask.config.rules import Folder, Group, ModelAt, OneOf, Range, Url
 
 WIDTH = 100
 EXAMPLE_URL = "http://127.0.0.1:4318"
@@ -31,15 +31,21 @@ def _entry(key: Key) -> str:
 def _toml(key: Key) -> str:
     """Write the default as TOML does, which has no word for nothing: there another allowed value stands."""
     if key.default is None:
-        match key.setting.rule:
-            case Folder():
-                return json.dumps(key.name.removesuffix("_dir"))
-            case Url():
-                return json.dumps(EXAMPLE_URL)
-            case ModelAt():
-                return json.dumps(EXAMPLE_MODEL)
-            case Range(low=low):
-                return f"{low:g}"
-            case _:
-                return "1"
+        return _allowed(key)
     return json.dumps(list(key.default) if isinstance(key.default, tuple) else key.default)
+
+
+def _allowed(key: Key) -> str:
+    match key.setting.rule:
+        case Folder():
+            return json.dumps(key.name.removesuffix("_dir"))
+        case Url():
+            return json.dumps(EXAMPLE_URL)
+        case ModelAt():
+            return json.dumps(EXAMPLE_MODEL)
+        case Range(low=low):
+            return f"{low:g}"
+        case OneOf(names=names):
+            return json.dumps(next(iter(names)))
+        case _:
+            return "1"

@@ -17,7 +17,7 @@ from unmask.config.durability import Durability
 from unmask.config.reward_settings import RewardKeyEnv, RewardKeyFile, RewardTimeout, RewardUrl
 from unmask.config.rules import Address, Folder, Group, Names, OneOf, Range, Setting, Url
 from unmask.service import Batching
-from unmask.types import Precision
+from unmask.types import Device, Precision
 
 _SECONDS = Range(0.01, 3_600)
 
@@ -88,7 +88,7 @@ class Settings:
 
     models: Annotated[
         tuple[str, ...],
-        Setting(Group.ENGINE, Names("model names"), "Models to load.", empty="every one in the package"),
+        Setting(Group.ENGINE, Names("names, folders or Hub ids"), "Models to load.", empty="every one in the package"),
     ] = ()
     remote: Annotated[
         str | None,
@@ -135,14 +135,18 @@ class Settings:
             empty="measured: three full batches, within half of the free memory",
         ),
     ] = None
+    device: Annotated[
+        Device, Setting(Group.ENGINE, OneOf(Device), "Where checkpoints run; auto takes a CUDA device if there is one.")
+    ] = Device.AUTO
     precision: Annotated[
-        Precision,
+        Precision | None,
         Setting(
             Group.ENGINE,
             OneOf(Precision),
             "Precision of weights and products; all but float32 keep KV pages in bfloat16, which halves them.",
+            empty="float32; of a checkpoint its own",
         ),
-    ] = Precision.FLOAT32
+    ] = None
     extra_precisions: Annotated[
         tuple[str, ...],
         Setting(

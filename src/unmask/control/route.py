@@ -144,6 +144,8 @@ class Route:
             default_steps=min(small.default_steps, large.default_steps),
             default_max_tokens=min(small.default_max_tokens, large.default_max_tokens),
             levers=tuple(lever for lever in large.levers if lever in small.levers),
+            on_grid=small.on_grid or large.on_grid,
+            template_tokens=max(small.template_tokens, large.template_tokens),
         )
 
     @property

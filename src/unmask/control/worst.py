@@ -45,7 +45,7 @@ def _worst_alone(admitted: Admitted) -> Worst:
     request, model = admitted.request, admitted.model
     steps = most_steps(admitted)
     text = sum(len(message.content.encode("utf-8", "surrogatepass")) for message in request.messages)
-    marks = MESSAGE_TOKENS * (len(request.messages) + 1)
+    marks = MESSAGE_TOKENS * (len(request.messages) + 1) + model.template_tokens
     prefill = min(model.context_length, text + marks + _committed(admitted))
     attempts = 1 + (0 if admitted.expansion is None else admitted.expansion.limit)
     return Worst(
@@ -100,7 +100,7 @@ def width_of(admitted: Admitted) -> int:
 def _canvases(admitted: Admitted) -> int:
     """Return the most canvases of a generation; where it is causal, each token counts as one."""
     tokens = _most_tokens(admitted)
-    return tokens if admitted.request.mode.is_causal else -(-tokens // width_of(admitted))
+    return tokens if admitted.request.mode.is_causal else admitted.model.canvases_of(tokens, width_of(admitted))
 
 
 def _committed(admitted: Admitted) -> int:

@@ -9,7 +9,8 @@ class Adapter:
 
     Attributes:
         mask: id that marks an open position.
-        end: id after which nothing is output.
+        end: id after which nothing is output; what follows it is filled with it.
+        other_ends: further ids after which nothing is output.
         forbidden: ids that are never drawn (the mask among them).
         exact_cache: whether committed KV equals that of a full forward.
         fused_prefill: whether the last prompt chunk may share a row with the first denoise step.
@@ -19,6 +20,12 @@ class Adapter:
     mask: int
     end: int
     forbidden: tuple[int, ...]
+    other_ends: tuple[int, ...] = ()
     exact_cache: bool = True
     fused_prefill: bool = True
     fused_commit: bool = True
+
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """All ids after which nothing is output."""
+        return (self.end, *self.other_ends)

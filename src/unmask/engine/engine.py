@@ -44,6 +44,7 @@ class Engine:
     def __init__(self, runner: RowRunner, adapter: Adapter) -> None:
         self.runner = runner
         self.adapter = adapter
+        self._ends = adapter.ends
         self._strategy = lru_cache(maxsize=64)(make_strategy)
 
     @torch.inference_mode()
@@ -187,8 +188,8 @@ class Engine:
 
     def _horizon(self, tokens: Tokens, limit: int) -> int:
         """Return how many positions matter: up to and including the first end token, within the limit."""
-        end = self.adapter.end
-        return tokens.index(end) + 1 if end in tokens[:limit] else limit
+        within = tokens[:limit]
+        return min((within.index(end) + 1 for end in self._ends if end in within), default=limit)
 
     def _converged(self, tokens: Tokens, limit: int) -> bool:
         """Tell whether no mask stands before the first fixed end token, nor within the limit where none is fixed."""
@@ -196,11 +197,8 @@ class Engine:
 
     def _closed(self, tokens: Tokens) -> Tokens:
         """Fill everything after the first end token with end tokens."""
-        end = self.adapter.end
-        if end not in tokens:
-            return tokens
-        kept = tokens.index(end)
-        return tokens[:kept] + (end,) * (len(tokens) - kept)
+        kept = self._horizon(tokens, len(tokens))
+        return tokens[:kept] + (self.adapter.end,) * (len(tokens) - kept)
 
 
 def _decoded(task: DecodeTask, signals: Signals, logits: Tensor) -> TokenResult:

@@ -27,7 +27,7 @@ from unmask.local.model import ServedModel
 from unmask.local.output import Output
 from unmask.local.settled import begun_with, pieces
 from unmask.sequence import Begun, Sequence
-from unmask.text.tokenizer import TextTokenizer
+from unmask.text.chat import ChatTokenizer
 from unmask.types import Outcome, Precision, StepTrace
 
 STUCK_S = 60.0
@@ -72,7 +72,7 @@ class LocalBackend:
         if self._state(front) is EngineState.STUCK:
             raise NoCapacityError(f"{self._problem(request.model, front)}; send the request to another server")
         if request.draft is not None:
-            check_draft_tokens(request.draft, model.tokenizer.size)
+            check_draft_tokens(request.draft, model.tokenizer)
         check_text_length(request, model.info, model.tokenizer.longest)
         # Off the loop: while one long prompt is encoded, everyone else's requests go on.
         prompt = await asyncio.to_thread(model.tokenizer.encode_chat, request.messages)
@@ -158,7 +158,7 @@ class LocalBackend:
         return self._models[name]
 
 
-def _step_event(entry: StepTrace, tokenizer: TextTokenizer) -> StepEvent:
+def _step_event(entry: StepTrace, tokenizer: ChatTokenizer) -> StepEvent:
     texts = pieces(entry.draft, tokenizer.token_bytes)
     return StepEvent(
         canvas=entry.canvas,

@@ -1,12 +1,12 @@
 """What a request may ask of a model: checks values and fills in defaults."""
 
-from unmask.backend import HIGHEST_TEMPERATURE, MOST_ALTERNATIVES, MOST_STOPS, ModelInfo, Request
+from unmask.backend import HIGHEST_TEMPERATURE, MOST_ALTERNATIVES, MOST_STOPS, Lever, ModelInfo, Request
 from unmask.errors import ContextLengthError, InvalidRequestError
 from unmask.policy.exit_rule import rule_faults
 from unmask.policy.finality import finality_fault
 from unmask.sequence import Begun, Submission
 from unmask.strategy import StrategyChoice, StrategyName
-from unmask.text.tokenizer import SPECIALS, Special
+from unmask.text.chat import ChatTokenizer
 from unmask.types import Draft, ExitPlan, Mode, StepBudget
 
 
@@ -22,13 +22,17 @@ def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...],
         allowed = ", ".join(map(str, model.canvas_lengths))
         raise InvalidRequestError("diffusion.canvas_length", canvas_length, allowed, "Leave it out for the default.")
     _check_sampling(request)
-    _check_mode(request)
+    _check_mode(request, model)
     _check_threshold(request.strategy)
     _check_window(request.strategy)
     _check_finality(request.strategy)
     if request.exit is not None:
         _check_exit(request.exit, request.mode)
     if request.draft is not None:
+        if Lever.DRAFT not in model.levers:
+            raise InvalidRequestError(
+                "draft", "given", "none", f"Canvases of {model.name} start from masks: leave it out."
+            )
         _check_draft(request.draft, request.mode, canvas_length)
     max_tokens = _max_tokens(request, model, len(prompt)) - len(begun.tokens)
     if max_tokens < 1:
@@ -61,6 +65,7 @@ def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...],
         bucket=request.bucket,
         smaller=request.smaller,
         arrived=request.arrived,
+        on_grid=model.on_grid,
     )
 
 
@@ -75,23 +80,26 @@ def check_text_length(request: Request, model: ModelInfo, longest_token: int) ->
         raise ContextLengthError(-(-size // longest_token), request.max_tokens or 1, model.context_length)
 
 
-def check_draft_tokens(draft: Draft, vocabulary: int) -> None:
+def check_draft_tokens(draft: Draft, tokenizer: ChatTokenizer) -> None:
     """Refuse ids that no text has.
 
     Raises:
         InvalidRequestError: an id is outside the vocabulary, or marks something other than text.
     """
     for before in draft.before:
-        if not SPECIALS <= before < vocabulary:
+        if not tokenizer.is_text(before):
             raise InvalidRequestError(
-                "draft.before", before, f"{SPECIALS} to {vocabulary - 1}", "Take the tokens from an earlier generation."
+                "draft.before",
+                before,
+                f"ids of text below {tokenizer.size}",
+                "Take the tokens from an earlier generation.",
             )
     for token in draft.tokens:
-        if token is not None and token != Special.END and not SPECIALS <= token < vocabulary:
+        if token is not None and not tokenizer.is_end(token) and not tokenizer.is_text(token):
             raise InvalidRequestError(
                 "draft.tokens",
                 token,
-                f"{SPECIALS} to {vocabulary - 1}, the end token {Special.END:d}, or None where open",
+                f"ids of text below {tokenizer.size}, an end token, or None where open",
                 "Take the tokens from an earlier generation.",
             )
 
@@ -139,7 +147,7 @@ def _budget(request: Request, model: ModelInfo, max_tokens: int, canvas_length: 
             "diffusion.max_total_steps", total, "1 or more", "It caps the denoise steps of the request."
         )
     if total is None:
-        total = max_tokens if request.mode.is_causal else steps * -(-max_tokens // canvas_length)
+        total = max_tokens if request.mode.is_causal else steps * model.canvases_of(max_tokens, canvas_length)
     return StepBudget(max_steps=steps, max_total_steps=total)
 
 
@@ -163,8 +171,12 @@ def _check_sampling(request: Request) -> None:
         raise InvalidRequestError("stop", request.stop, f"up to {MOST_STOPS} texts, none empty", "Drop the others.")
 
 
-def _check_mode(request: Request) -> None:
-    """Refuse what would make a speculative answer another than the autoregressive one, which is all it promises."""
+def _check_mode(request: Request, model: ModelInfo) -> None:
+    """Refuse what the model has not, and what would make a speculative answer another than the autoregressive one."""
+    if request.mode.is_causal and Lever.MODE not in model.levers:
+        raise InvalidRequestError(
+            "mode", str(request.mode), str(Mode.DIFFUSION), f"{model.name} writes canvases alone."
+        )
     if request.mode is Mode.SPECULATIVE and request.sampling.temperature > 0:
         raise InvalidRequestError(
             "temperature",

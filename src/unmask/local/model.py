@@ -16,6 +16,7 @@ from unmask.sched.batcher import Batcher
 from unmask.sched.ending import TokenBytes
 from unmask.sched.settings import SchedSettings
 from unmask.tasks.registry import all_tasks
+from unmask.text.chat import ChatTokenizer
 from unmask.text.tokenizer import SPECIALS, Special, TextTokenizer
 from unmask.types import Precision
 
@@ -47,7 +48,7 @@ class ServedModel:
     """
 
     info: ModelInfo
-    tokenizer: TextTokenizer
+    tokenizer: ChatTokenizer
     core: Core
     beside: tuple[PrecisionCore, ...] = ()
     page_bytes: int = 0
@@ -74,10 +75,15 @@ def model_info(loaded: LoadedModel, precision: Precision, beside: tuple[Precisio
 
 
 def make_core(
-    runner: RowRunner, token_bytes: TokenBytes, settings: SchedSettings, clock: Clock, *, queue_limit: int = QUEUE_LIMIT
+    runner: RowRunner,
+    token_bytes: TokenBytes,
+    settings: SchedSettings,
+    clock: Clock,
+    *,
+    queue_limit: int = QUEUE_LIMIT,
+    adapter: Adapter = EMBEDDED_ADAPTER,
 ) -> Core:
-    """Put an embedded model's runner behind a scheduler, which does no more than the model can."""
-    adapter = EMBEDDED_ADAPTER
+    """Put a model's runner behind a scheduler, which does no more than the model can."""
     possible = replace(
         settings,
         prefix_cache=settings.prefix_cache and adapter.exact_cache,
@@ -85,7 +91,13 @@ def make_core(
         fused_commit=settings.fused_commit and adapter.fused_commit,
     )
     batcher = Batcher(
-        possible, mask=adapter.mask, end=adapter.end, token_bytes=token_bytes, clock=clock, queue_limit=queue_limit
+        possible,
+        mask=adapter.mask,
+        end=adapter.end,
+        other_ends=adapter.other_ends,
+        token_bytes=token_bytes,
+        clock=clock,
+        queue_limit=queue_limit,
     )
     return Core(Engine(runner, adapter), batcher, clock)
 

@@ -6,7 +6,7 @@ from unmask.backend import Alternative, CommitEvent, TokenLogprob
 from unmask.core.front import Kind, Notice
 from unmask.local.settled import settled
 from unmask.sequence import OutputToken
-from unmask.text.tokenizer import TextTokenizer
+from unmask.text.chat import ChatTokenizer
 from unmask.types import ScoredToken
 
 
@@ -18,7 +18,7 @@ class Output:
     sequence is not there.
     """
 
-    def __init__(self, stop: tuple[str, ...], tokenizer: TextTokenizer) -> None:
+    def __init__(self, stop: tuple[str, ...], tokenizer: ChatTokenizer) -> None:
         self.text = ""
         self.logprobs: list[TokenLogprob] = []
         self._stop = stop

@@ -50,6 +50,7 @@ class Batcher:
         *,
         mask: int,
         end: int,
+        other_ends: tuple[int, ...] = (),
         token_bytes: TokenBytes,
         clock: Clock,
         queue_limit: int = 10_000,
@@ -67,7 +68,7 @@ class Batcher:
         self._aborting: list[Sequence] = []
         self._cache = PrefixCache(self.pool, settings.page_size, enabled=settings.prefix_cache)
         self._mask = mask
-        self._writer = Writer(end=end, token_bytes=token_bytes)
+        self._writer = Writer(end=end, token_bytes=token_bytes, other_ends=frozenset(other_ends))
         self._clock = clock
 
     @property

@@ -32,6 +32,11 @@ class Writer:
 
     end: int
     token_bytes: TokenBytes
+    other_ends: frozenset[int] = frozenset()
+
+    def ends(self, token: int) -> bool:
+        """Tell whether nothing is output after a token."""
+        return token == self.end or token in self.other_ends
 
     def write(
         self, sequence: Sequence, tokens: Items[int], logprobs: Items[FixedToken | None] = ()
@@ -64,7 +69,7 @@ class Writer:
         return FinishReason.STOP if _extend(sequence, b"", is_last=True) else FinishReason.LENGTH
 
     def _add(self, sequence: Sequence, token: int, fixed: FixedToken | None) -> FinishReason | None:
-        if token == self.end:
+        if self.ends(token):
             # Bytes of a character that never came are text in the end, and may complete a stop sequence.
             if not _extend(sequence, b"", is_last=True):
                 sequence.output.append(token)

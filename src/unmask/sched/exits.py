@@ -2,6 +2,7 @@
 
 import logging
 from dataclasses import replace
+from itertools import takewhile
 
 from unmask.plan import CanvasResult, ExitOffer
 from unmask.policy.exit_rule import MEASURED, is_met
@@ -128,7 +129,7 @@ def _traced(sequence: Sequence, record: StepTrace, progress: Progress | None, wr
     """Add to a step's record what the draft would add to the answer."""
     room = sequence.submission.max_tokens - len(sequence.output)
     added = record.draft[:room]
-    ended = writer.end in added
-    kept = added[: added.index(writer.end)] if ended else added
+    kept = tuple(takewhile(lambda token: not writer.ends(token), added))
+    ended = len(kept) < len(added)
     data = b"".join(map(writer.token_bytes, kept))
     return replace(record, progress=progress, data=data, ends=ended or len(record.draft) >= room)

@@ -133,7 +133,8 @@ def open_canvas(sequence: Sequence, mask: int) -> Canvas:
 
 def _next_length(sequence: Sequence) -> int:
     submission = sequence.submission
-    return min(submission.canvas_length, submission.context_length - len(submission.prompt) - len(sequence.output))
+    held = len(submission.prompt) + len(sequence.output)
+    return min(submission.length_at(held), submission.context_length - held)
 
 
 def _decode_task(sequence: Sequence) -> DecodeTask:
@@ -182,4 +183,5 @@ def _canvas_task(sequence: Sequence, canvas: Canvas, mask: int) -> CanvasTask:
         signals=wanted_signals(sequence, rule),
         exit=rule,
         earlier=canvas.earlier,
+        ahead=submission.max_length - len(submission.prompt) - len(sequence.output) - len(canvas.tokens),
     )

@@ -35,7 +35,13 @@ def make_core(
     """Return a core whose clock stands still, unless another is given."""
     clock = clock or ManualClock()
     batcher = Batcher(
-        settings, mask=adapter.mask, end=adapter.end, token_bytes=token_bytes, clock=clock, queue_limit=queue_limit
+        settings,
+        mask=adapter.mask,
+        end=adapter.end,
+        other_ends=adapter.other_ends,
+        token_bytes=token_bytes,
+        clock=clock,
+        queue_limit=queue_limit,
     )
     return Core(engine, batcher, clock)
 

@@ -127,19 +127,27 @@ class TextTokenizer:
     def has_every_byte(self) -> bool:
         """Tell whether every byte has an id, so that no text is lost, ids stand for bytes alone, and have no gaps."""
         ids = self._bpe.get_vocab()
-        alphabet = set(_alphabet())
+        alphabet = set(byte_alphabet())
         return alphabet <= set(ids) and alphabet >= set("".join(ids)) and set(ids.values()) == set(range(len(ids)))
 
     @cached_property
     def _bytes(self) -> tuple[bytes, ...]:
         """Bytes of every id, special ones first."""
-        byte_of = {letter: byte for byte, letter in enumerate(_alphabet())}
+        byte_of = {letter: byte for byte, letter in enumerate(byte_alphabet())}
         spelt = sorted((number, word) for word, number in self._bpe.get_vocab().items())
         return (b"",) * SPECIALS + tuple(bytes(byte_of[letter] for letter in word) for _, word in spelt)
 
     def token_bytes(self, token: int) -> bytes:
         """Return the bytes that an id stands for, at times a part of a character; special tokens have none."""
         return self._bytes[token]
+
+    def is_text(self, token: int) -> bool:
+        """Tell whether an answer may be begun with an id: it is known, and no special token."""
+        return SPECIALS <= token < self.size
+
+    def is_end(self, token: int) -> bool:
+        """Tell whether an answer ends with an id."""
+        return token == Special.END
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of ordinary text; what no UTF-8 can hold (half a surrogate pair) becomes U+FFFD."""
@@ -167,7 +175,7 @@ class TextTokenizer:
         return tokens
 
 
-def _alphabet() -> list[str]:
+def byte_alphabet() -> list[str]:
     """Return the letter that stands for each byte in a vocabulary (Radford et al. 2019, GPT-2).
 
     Bytes that Latin-1 prints stand for themselves, the others for what follows it, in order.

@@ -1,0 +1,1 @@
+"""Published model families: what their files say, and how they are run."""

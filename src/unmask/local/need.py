@@ -1,0 +1,81 @@
+"""What memory a checkpoint needs, estimated before any of it is loaded."""
+
+from dataclasses import dataclass
+
+import torch
+
+from unmask.engine.families.family import Description
+from unmask.engine.families.shape import tensor_shapes
+from unmask.engine.families.shards import parameters_of
+from unmask.errors import ConfigError
+from unmask.local.memory import free_memory
+from unmask.sched.settings import SchedSettings
+
+GIBIBYTE = 1 << 30
+LOGIT_COPIES = 4
+"""Numbers in single precision that a step makes of each logit at a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryNeed:
+    """Bytes: of weights, of pages, and of what a forward of the fullest batch makes."""
+
+    weights: int
+    pages: int
+    forward: int
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.weights + self.pages + self.forward
+
+
+def memory_need(described: Description, settings: SchedSettings, dtype: torch.dtype) -> MemoryNeed:
+    """Estimate what a checkpoint takes."""
+    shape, size = described.shape, dtype.itemsize
+    held = settings.pages * settings.page_size
+    block = described.pattern.block
+    # Where nothing is kept, each step runs all that stands in the pages.
+    tokens = held if block is None else settings.prefill_tokens + 2 * block * settings.max_rows
+    heads = (shape.heads + 2 * shape.key_heads) * shape.head_width
+    asked = settings.max_rows * described.default_canvas_length
+    return MemoryNeed(
+        weights=parameters_of(tensor_shapes(shape, described.names)) * size,
+        pages=held * (8 + (0 if block is None else shape.layers * shape.kept * size)),
+        forward=tokens * (4 * shape.width + 3 * shape.hidden + 2 * heads) * size
+        + LOGIT_COPIES * 4 * asked * shape.vocabulary,
+    )
+
+
+def check_fits(name: str, need: MemoryNeed, free: int | None, device: torch.device, dtype: torch.dtype) -> None:
+    """Refuse a checkpoint that memory has no room for.
+
+    Args:
+        name: of the model.
+        need: what it takes.
+        free: bytes that are free; ``None`` where the system does not say, which refuses nothing.
+        device: where it is to run.
+        dtype: what in.
+
+    Raises:
+        ConfigError: it does not fit.
+    """
+    if free is None or need.total <= free:
+        return
+    precision = str(dtype).removeprefix("torch.")
+    raise ConfigError(
+        f"models names {name}, which takes about {_gibibytes(need.total)}: {_gibibytes(need.weights)} of weights in "
+        f"{precision}, {_gibibytes(need.pages)} of pages and {_gibibytes(need.forward)} in a full forward, and "
+        f"{_gibibytes(free)} are free on {device}. Lower page_pool_tokens or max_rows, choose precision bfloat16, "
+        "or a machine with more memory.",
+        param="models",
+    )
+
+
+def free_bytes(device: torch.device) -> int | None:
+    """Return the bytes that are free on a device; ``None`` where the system does not say."""
+    return int(torch.cuda.mem_get_info(device)[0]) if device.type == "cuda" else free_memory()
+
+
+def _gibibytes(count: int) -> str:
+    return f"{count / GIBIBYTE:.2f} GiB"

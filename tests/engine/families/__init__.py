@@ -1,0 +1,1 @@
+"""Tests of published model families."""

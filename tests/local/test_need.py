@@ -1,0 +1,57 @@
+"""What memory a checkpoint needs, and what is said where there is not as much."""
+
+import pytest
+import torch
+
+from unmask.engine.families.family import Description
+from unmask.engine.families.registry import family_of
+from unmask.errors import ConfigError
+from unmask.local.need import MemoryNeed, check_fits, memory_need
+from unmask.sched.settings import SchedSettings
+
+CPU = torch.device("cpu")
+SDAR_8B = {
+    "architectures": ["SDARForCausalLM"],
+    "hidden_size": 4096,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "num_hidden_layers": 36,
+    "head_dim": 128,
+    "intermediate_size": 12288,
+    "vocab_size": 151936,
+    "max_position_embeddings": 32768,
+    "rms_norm_eps": 1e-6,
+    "rope_theta": 1e6,
+}
+
+
+@pytest.fixture
+def sdar() -> Description:
+    """The published sizes of SDAR-8B."""
+    return family_of(SDAR_8B).describe(SDAR_8B)
+
+
+def test_weights_are_those_of_the_published_files(sdar: Description) -> None:
+    """The published index of SDAR-8B says 16,381,470,720 bytes in bfloat16."""
+    assert memory_need(sdar, SchedSettings(), torch.bfloat16).weights == 16_381_470_720
+    assert memory_need(sdar, SchedSettings(), torch.float32).weights == 2 * 16_381_470_720
+
+
+def test_pages_hold_keys_and_values_and_ids(sdar: Description) -> None:
+    """Of 36 layers, eight heads of 128 numbers each, twice, and eight bytes an id."""
+    need = memory_need(sdar, SchedSettings(pages=10, page_size=32), torch.bfloat16)
+
+    assert need.pages == 320 * (8 + 36 * 2 * 8 * 128 * 2)
+
+
+def test_what_does_not_fit_is_refused_with_the_numbers() -> None:
+    """Weights, pages, forward, all together and what is free."""
+    need = MemoryNeed(weights=16 << 30, pages=2 << 30, forward=1 << 30)
+    check_fits("big", need, 19 << 30, CPU, torch.bfloat16)
+    check_fits("big", need, None, CPU, torch.bfloat16)
+    with pytest.raises(ConfigError) as caught:
+        check_fits("big", need, (19 << 30) - 1, CPU, torch.bfloat16)
+    expected = "about 19.00 GiB: 16.00 GiB of weights in bfloat16, 2.00 GiB of pages and 1.00 GiB in a full forward"
+    assert expected in caught.value.message
+    assert "19.00 GiB are free on cpu" in caught.value.message
+    assert caught.value.param == "models"
