@@ -6,7 +6,7 @@ from random import Random
 import numpy as np
 
 from unmask.bench.drive import drive
-from unmask.bench.layer_row import Finding, Ground, Layer, Reading, Round, Sample
+from unmask.bench.layer_row import Finding, Ground, Layer, Reading, Round, Sample, Terms
 from unmask.bench.layers_arms import STATIC, STATIC_WORDS, STEP, STEP_WORDS, graded, make_engine
 from unmask.bench.layers_workload import submissions_of
 from unmask.bench.report import Figure, measured
@@ -22,7 +22,7 @@ class AllLayers:
     layer = Layer.ALL
     off = STATIC_WORDS
     on = f"{STEP_WORDS}, bfloat16"
-    target = None
+    terms = Terms()
 
     def measure(self, ground: Ground, number: int) -> Round:
         """Give each arm all requests at once."""

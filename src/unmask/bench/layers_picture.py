@@ -25,7 +25,7 @@ def draw_layers(
     """
     by_name = {figure.name: figure for figure in figures}
     wanted = {entry.name: entry for entry in targets}
-    names = [name.removesuffix(QUALITY) for name in by_name if name.endswith(QUALITY)][::-1]
+    names = rows_of(list(by_name))[::-1]
     left, right = panels
     places = range(len(names))
     for place, name in enumerate(names):
@@ -47,6 +47,11 @@ def draw_layers(
     right.set_xlabel("right answers on less off, 95 % interval")
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
+
+
+def rows_of(names: Sequence[str]) -> list[str]:
+    """Return the rows among names of figures: those that have a quality beside them under their own name."""
+    return [name for name in names if f"{name}{QUALITY}" in names]
 
 
 def _ends(figure: Figure, scale: float) -> list[list[float]] | None:
