@@ -6,25 +6,31 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.small import TOKENIZER, small_model
+from tests.bench.small import SHAPE, TOKENIZER, small_model
+from unmask.bench import layers_routing, layers_speculation
 from unmask.bench.bench import Bench
-from unmask.bench.layer_row import Finding, Ground, Layer, LayerRow, Reading, Round, Sample
+from unmask.bench.layer_row import Finding, Ground, Layer, LayerRow, Reading, Round, Sample, Terms
+from unmask.bench.layers_arms import record_of
 from unmask.bench.layers_bench import LayersBasis, run_layers_bench
 from unmask.bench.layers_journal import LayersJournalError
-from unmask.bench.layers_rows import ROWS, rows_named
+from unmask.bench.layers_rows import rows_for, rows_named
 from unmask.bench.layers_workload import load_workload_spec
 from unmask.bench.pictures import save_picture
 from unmask.bench.readme import figures_text, load
 from unmask.bench.report import BenchReport, Figure, to_json
-from unmask.bench.trial import Answer
 from unmask.clock import SystemClock
 from unmask.errors import UnmaskError
 
 BENCH = Bench(model=small_model(), tokenizer=TOKENIZER, clock=SystemClock())
 SPEC = load_workload_spec()
 SMALL = SPEC.model_copy(
-    update={"requests": SPEC.requests.model_copy(update={"full": 6, "quick": 6}), "max_steps": (1, 8)}
+    update={
+        "requests": SPEC.requests.model_copy(update={"full": 6, "quick": 6}),
+        "further": SPEC.further.model_copy(update={"full": 0, "quick": 8}),
+        "max_steps": (1, 8),
+    }
 )
+ROWS = rows_for(SHAPE)
 RESULTS = Path(__file__).parents[2] / "bench" / "results"
 
 
@@ -36,7 +42,7 @@ class Scripted:
 
     def __init__(self, target: float | None = 0.5, *, dies_at: int = -1) -> None:
         self.name = "scripted"
-        self.target = target
+        self.terms = Terms(target=target)
         self.measured: list[int] = []
         self._dies_at = dies_at
 
@@ -46,7 +52,8 @@ class Scripted:
             raise KeyboardInterrupt
         self.measured.append(number)
         answers = tuple(
-            Answer(steps=1, tokens=1, seconds=0.0, correct=place % 2 == 0) for place in range(len(ground.workload.asks))
+            record_of(ask.item, steps=1, seconds=0.0, correct=place % 2 == 0)
+            for place, ask in enumerate(() if number else ground.workload.asks)
         )
         off = Sample(readings=(), answers=tuple(replace(answer, correct=True) for answer in answers))
         return Round(off=off, on=Sample(readings=(Reading(name="r", values=(float(number),)),), answers=answers))
@@ -75,10 +82,13 @@ def test_rows_stand_in_the_order_of_layers() -> None:
     layers = list(Layer)
     assert [layers.index(row.layer) for row in ROWS] == sorted(layers.index(row.layer) for row in ROWS)
     assert len({row.name for row in ROWS}) == len(ROWS)
-    assert rows_named(None) == ROWS
-    assert [rows_named(row.name) for row in ROWS] == [(row,) for row in ROWS]
+    assert [row.name for row in rows_named(None, SHAPE)] == [row.name for row in ROWS]
+    assert [one.name for row in ROWS for one in rows_named(row.name, SHAPE)] == [row.name for row in ROWS]
     with pytest.raises(UnmaskError, match=r"--row is '메모리', allowed: engine_busy_share"):
-        rows_named("메모리")
+        rows_named("메모리", SHAPE)
+    # Four bits take widths that this network does not have.
+    with pytest.raises(UnmaskError, match=r"--row is 'int4_time_saving', allowed: .*int8_time_saving"):
+        rows_named("int4_time_saving", SHAPE)
 
 
 def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -140,20 +150,30 @@ def test_the_readme_has_a_line_a_row() -> None:
 
 
 @pytest.mark.bench
-def test_a_run_from_end_to_end(tmp_path: Path) -> None:
-    """Every row has its figure, its quality and a record a request and arm; a round is too few to decide anything."""
+def test_a_run_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every row has its figure, its quality and records of both arms; a round is too few to decide anything."""
+    monkeypatch.setattr(layers_routing, "QUICK", (1, 1))
+    monkeypatch.setattr(layers_speculation, "MOST", 1)
     report = run(tmp_path / "runs", *ROWS, quick=True)
     figures = {figure.name: figure for figure in report.figures}
+    targets = [row.name for row in ROWS if row.terms.target is not None]
+    targets.insert(4, "routing_cost_saving.quality_difference")
 
-    assert [entry.name for entry in report.must_reach] == [row.name for row in ROWS if row.target is not None]
-    assert all(entry.bound is None for entry in report.must_reach)
+    assert [entry.name for entry in report.must_reach] == targets
+    assert not any(entry.holds for entry in report.must_reach)
     assert {f"{row.name}.quality_difference" for row in ROWS} <= set(figures)
-    assert len(report.records) == len(ROWS) * 2 * 6
+    for row in ROWS:
+        off, on = ([one.item for one in report.records if one.arm == f"{row.name}.{arm}"] for arm in ("off", "on"))
+        assert off == on != []
     assert report.workload is not None
+    for saving in ("routing", "semantic_cache", "int8", "speculation"):
+        assert figures[f"{saving}.quality_difference"].n is not None
+        assert f"{saving}.saved" in figures
     assert figures["engine_busy_share.off.moving"].value < figures["engine_busy_share.on.moving"].value == 1
     assert figures["memory_saving.off.kv"].value > figures["memory_saving.on.kv"].value
-    # Steps join and leave in the same precision: no answer differs.
-    assert figures["engine_busy_share.quality_difference"].value == 0
-    assert figures["ttft_p99_vs_static_batches.quality_difference"].value == 0
+    assert figures["speculation_speedup.different_answers"].value == 0
+    # Steps join and leave, drafts are verified, and it does not matter where: no answer differs.
+    for name in ("engine_busy_share", "ttft_p99_vs_static_batches", "speculation_speedup", "prefix_hit_rate_vs_random"):
+        assert figures[f"{name}.quality_difference"].value == 0
     save_picture(report, tmp_path / "layers.png")
     assert (tmp_path / "layers.png").stat().st_size > 10_000

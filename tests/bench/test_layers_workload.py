@@ -15,7 +15,12 @@ from unmask.tasks.registry import all_tasks
 
 BENCH = Bench(model=small_model(), tokenizer=TOKENIZER, clock=SystemClock())
 SPEC = load_workload_spec()
-COUNTED = SPEC.model_copy(update={"requests": SPEC.requests.model_copy(update={"full": 100})})
+COUNTED = SPEC.model_copy(
+    update={
+        "requests": SPEC.requests.model_copy(update={"full": 100}),
+        "further": SPEC.further.model_copy(update={"full": 30}),
+    }
+)
 
 
 def test_shares_are_as_written() -> None:
@@ -25,9 +30,9 @@ def test_shares_are_as_written() -> None:
 
     assert Counter(ask.kind for ask in asks) == {Kind.FRESH: 70, Kind.REPEATED: 15, Kind.PARAPHRASED: 15}
     lengths = [len(submission.prompt) for submission in submissions_of(BENCH, workload.fresh)]
-    assert sum(length >= SPEC.longest.prompt[0] for length in lengths) == 7
+    assert sum(length >= SPEC.longest.prompt[0] for length in lengths) == 10
     assert max(lengths) <= SPEC.longest.prompt[1]
-    assert len({ask.item.digest for ask in workload.fresh}) == 70
+    assert len({ask.item.digest for ask in workload.fresh}) == len(workload.fresh) == 100
     assert {split_of(ask.item.canonical) for ask in asks} == {Split.TEST}
     for place, ask in enumerate(asks):
         assert (ask.of is None) == (ask.kind is Kind.FRESH)

@@ -7,7 +7,6 @@ from random import Random
 import numpy as np
 import numpy.typing as npt
 
-from unmask.backend import Generation
 from unmask.bench.business_stop import one_minus
 from unmask.bench.layer_row import Finding, Ground, Layer, Reading, Round, Sample, Terms
 from unmask.bench.layers_serving import Served, Server, served_record, serving
@@ -97,9 +96,8 @@ async def _turn(ground: Ground, server: Server, asks: Sequence[Ask]) -> tuple[li
     """Answer requests; return what each was charged of the forwards that all took together."""
     before = server.forward_s
     answered = await server.answer(asks)
-    generations: list[Generation] = [one.generation for one in answered]
     info = model_info(ground.bench.model, ground.bench.precision)
-    return answered, charged(generations, info, server.forward_s - before)
+    return answered, charged([one.generation for one in answered], info, server.forward_s - before)
 
 
 def _match(answered: Answered) -> Match:

@@ -103,10 +103,10 @@ def _answers(ground: Ground, asks: Sequence[Ask], chosen: Sequence[str]) -> tupl
     """Answer requests on the engines that they were sent to, one engine after the other."""
     bench = ground.bench
     work = submissions_of(bench, asks)
-    found = {}
+    answers: dict[int, Record] = {}
     for name in ENGINES:
         places = [place for place, one in enumerate(chosen) if one == name]
         engine = make_engine(bench, STEP, bench.precision)
         run = drive(engine.core, [work[place] for place in places], bench.clock)
-        found.update(zip(places, run.sequences, strict=True))
-    return graded(asks, [found[place] for place in range(len(asks))])
+        answers.update(zip(places, graded([asks[place] for place in places], run.sequences), strict=True))
+    return tuple(answers[place] for place in range(len(asks)))

@@ -37,7 +37,7 @@ from unmask.tune.routing_asking import RoutingAsking, decision_s
 SMALL = "nano"
 TUNING, MORE_THAN_NEEDED = 150, 1.03
 """Tuning items of each task type, and calibration items over the fewest that can show a loss to be small enough."""
-QUICK_TUNING, QUICK_CALIBRATING = 4, 4
+QUICK = (4, 4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,7 @@ async def _routed(ground: Ground, asking: RoutingAsking, seed: int) -> Round:
     now = ground.bench.clock.now
     rule = RouteRule(decision_s=decision_s(asking, wanted, {}, now), seed=seed)
     calibrating = round(MORE_THAN_NEEDED * items_needed(rule.max_loss))
-    counts = (QUICK_TUNING, QUICK_CALIBRATING) if ground.is_quick else (TUNING, calibrating)
+    counts = QUICK if ground.is_quick else (TUNING, calibrating)
     fitted, asked = list[FittedTask](), list[_Asked]()
     for task, items in wanted.items():
         tuning, calibrated = [

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict
 from unmask.bench.bench import Bench
 from unmask.bench.reworded import reworded
 from unmask.bench.workload import item_request, mixture_item
+from unmask.errors import UnmaskError
 from unmask.local.limits import make_submission
 from unmask.local.model import model_info
 from unmask.sequence import Submission
@@ -107,8 +108,15 @@ class Workload:
         return tuple(ask for ask in (*self.asks, *self.further) if ask.kind is Kind.FRESH)
 
     def part(self, number: int, parts: int, tasks: Collection[str]) -> tuple[Ask, ...]:
-        """Return one of equal parts of the requests of some task types that repeat nothing."""
-        return tuple(ask for ask in self.fresh if ask.item.task in tasks)[number::parts]
+        """Return one of equal parts of the requests of some task types that repeat nothing.
+
+        Raises:
+            UnmaskError: there are too few of them.
+        """
+        found = tuple(ask for ask in self.fresh if ask.item.task in tasks)[number::parts]
+        if not found:
+            raise UnmaskError(f"the workload has too few requests of {', '.join(tasks)}; take another --seed")
+        return found
 
 
 def draw_workload(bench: Bench, seed: int, *, quick: bool, spec: WorkloadSpec | None = None) -> Workload:
