@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -12,6 +13,7 @@ from unmask.bench.bench import Bench
 from unmask.bench.layer_row import Finding, Ground, Layer, LayerRow, Reading, Round, Sample, Terms
 from unmask.bench.layers_arms import record_of
 from unmask.bench.layers_bench import LayersBasis, run_layers_bench
+from unmask.bench.layers_cache import CacheSaving
 from unmask.bench.layers_journal import LayersJournalError
 from unmask.bench.layers_rows import rows_for, rows_named
 from unmask.bench.layers_workload import load_workload_spec
@@ -20,6 +22,10 @@ from unmask.bench.readme import figures_text, load
 from unmask.bench.report import BenchReport, Figure, to_json
 from unmask.clock import SystemClock
 from unmask.errors import UnmaskError
+from unmask.savings.registry import ROUTING
+from unmask.savings.result import figures_of
+from unmask.tasks.item import Item, Split
+from unmask.tasks.registry import all_tasks
 
 BENCH = Bench(model=small_model(), tokenizer=TOKENIZER, clock=SystemClock())
 SPEC = load_workload_spec()
@@ -40,9 +46,9 @@ class Scripted:
     layer = Layer.SERVICE
     off, on = "nothing", "something"
 
-    def __init__(self, target: float | None = 0.5, *, dies_at: int = -1) -> None:
+    def __init__(self, target: float | None = 0.5, *, dies_at: int = -1, terms: Terms | None = None) -> None:
         self.name = "scripted"
-        self.terms = Terms(target=target)
+        self.terms = terms or Terms(target=target)
         self.measured: list[int] = []
         self._dies_at = dies_at
 
@@ -53,7 +59,7 @@ class Scripted:
         self.measured.append(number)
         answers = tuple(
             record_of(ask.item, steps=1, seconds=0.0, correct=place % 2 == 0)
-            for place, ask in enumerate(() if number else ground.workload.asks)
+            for place, ask in enumerate(() if number and self.terms.saving is None else ground.workload.asks)
         )
         off = Sample(readings=(), answers=tuple(replace(answer, correct=True) for answer in answers))
         return Round(off=off, on=Sample(readings=(Reading(name="r", values=(float(number),)),), answers=answers))
@@ -75,6 +81,11 @@ def run(folder: Path, *rows: LayerRow, seed: int = 0, quick: bool = False) -> Be
         progress=lambda _stage, _share: None,
         spec=SMALL,
     )
+
+
+def make_item() -> Item:
+    """Return an item."""
+    return all_tasks()["sort"].generate(Random(0), Split.TEST)
 
 
 def test_rows_stand_in_the_order_of_layers() -> None:
@@ -136,6 +147,59 @@ def test_a_missed_row_says_why(tmp_path: Path, target: float | None, seed: int, 
     assert (quality.name, quality.value, quality.n) == ("scripted.quality_difference", -0.5, 6)
 
 
+def test_a_saving_is_kept_with_its_quality_and_held_to_it(tmp_path: Path) -> None:
+    """Answers of all rounds count; a saving large enough that costs too much is missed, and its figure is kept."""
+    row = Scripted(terms=Terms(target=4.0, least_quality=-0.01, saving=ROUTING))
+    report = run(tmp_path, row)
+    (kept,) = figures_of(to_json(report), measured="2026-12-01")
+
+    assert [(entry.name, entry.holds) for entry in report.must_reach] == [
+        ("scripted", True),
+        ("scripted.quality_difference", False),
+    ]
+    assert "missed: it is scripted" in report.figures[0].note
+    assert (kept.saving, kept.saved.value, kept.quality.value, kept.items) == (ROUTING, 4.5, -0.5, 60)
+    assert {record.arm for record in report.records} == {"scripted.off", "scripted.on"}
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_a_row_says_how_often_it_is_measured(tmp_path: Path, rounds: int) -> None:
+    """In a full run; a quick one has a round of each."""
+    row = Scripted(terms=Terms(rounds=rounds))
+    run(tmp_path / "full", row)
+    run(tmp_path / "quick", row, quick=True)
+    assert row.measured == [*range(rounds), 0]
+
+
+def test_what_hits_are_is_told_by_kind() -> None:
+    """False ones among those that were found, and not among all; what is saved is requests, and forward seconds."""
+    wrong, right = (record_of(make_item(), steps=1, seconds=0.0, correct=one) for one in (False, True))
+
+    def flags(name: str, *places: int) -> Reading:
+        return Reading(name=name, values=tuple(float(place in places) for place in range(20)))
+
+    held = (
+        flags("exact", 0, 1, 2, 3),
+        flags("semantic", 4, 5),
+        flags("repeated", 0, 1, 2, 3, 6),
+        flags("paraphrased", 4, 5, 7, 8),
+        flags("false", 5),
+    )
+    seconds = [Reading(name="seconds", values=tuple(values)) for values in ([1.0] * 20, [0.0] * 6 + [1.0] * 14)]
+    off = Sample(readings=(seconds[0],), answers=(right,) * 20)
+    on = Sample(readings=(seconds[1], *held), answers=(*(right,) * 5, wrong, *(right,) * 14))
+    finding = CacheSaving().judge([Round(off=off, on=on)], 0)
+    values = {figure.name.removeprefix("cache_saving."): (figure.value, figure.n) for figure in finding.beside}
+
+    assert finding.figure.value == pytest.approx(0.3)
+    assert finding.saved is not None
+    assert finding.saved.value == pytest.approx(0.3)
+    assert values["exact.false_hit_rate"] == (0.0, 4)
+    assert values["semantic.false_hit_rate"] == (0.5, 2)
+    assert values["worse_hit_rate"] == values["false_hit_rate"] == (pytest.approx(1 / 6), 6)
+    assert (values["repeated.found"], values["paraphrased.found"]) == ((0.8, 5), (0.5, 4))
+
+
 def test_the_readme_has_a_line_a_row() -> None:
     """With arms, quality and the reason."""
     figures = [
@@ -153,6 +217,7 @@ def test_the_readme_has_a_line_a_row() -> None:
 def test_a_run_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every row has its figure, its quality and records of both arms; a round is too few to decide anything."""
     monkeypatch.setattr(layers_routing, "QUICK", (1, 1))
+    monkeypatch.setattr(layers_routing, "load_weights", lambda _: small_model())
     monkeypatch.setattr(layers_speculation, "MOST", 1)
     report = run(tmp_path / "runs", *ROWS, quick=True)
     figures = {figure.name: figure for figure in report.figures}

@@ -10,6 +10,7 @@ from unmask.bench.bench import Bench
 from unmask.bench.layers_workload import Kind, draw_workload, load_workload_spec, submissions_of
 from unmask.bench.reworded import POOLS, reworded
 from unmask.clock import SystemClock
+from unmask.errors import UnmaskError
 from unmask.tasks.item import Split, split_of
 from unmask.tasks.registry import all_tasks
 
@@ -50,6 +51,17 @@ def test_a_seed_has_one_digest() -> None:
 
     assert found[0] == found[1]
     assert found[0].digest == found[1].digest != found[2].digest
+
+
+def test_parts_are_all_that_repeats_nothing() -> None:
+    """Each request in one of them; a part without any is refused rather than measured as nothing."""
+    workload = draw_workload(BENCH, 3, quick=False, spec=COUNTED)
+    parts = [workload.part(number, 4, tuple(all_tasks())) for number in range(4)]
+
+    assert sorted(ask.item.digest for part in parts for ask in part) == sorted(a.item.digest for a in workload.fresh)
+    assert {ask.item.task for ask in workload.part(0, 1, ("dialogue",))} == {"dialogue"}
+    with pytest.raises(UnmaskError, match="too few requests of dialogue"):
+        workload.part(99, 100, ("dialogue",))
 
 
 @pytest.mark.parametrize("task", sorted(POOLS))

@@ -1,7 +1,8 @@
 """Row ``cache_saving``: answers that are given again, and how many of them are not what would be generated."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from random import Random
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 
 from unmask.bench.business_stop import one_minus
 from unmask.bench.layer_row import Finding, Ground, Layer, Reading, Round, Sample, Terms
-from unmask.bench.layers_serving import Served, Server, served_record, serving
+from unmask.bench.layers_serving import Served, served_record, serving
 from unmask.bench.layers_workload import Ask, Kind
 from unmask.bench.report import Figure, measured
 from unmask.cache.cache import Match
@@ -24,6 +25,7 @@ from unmask.tasks.registry import all_tasks
 from unmask.tune.routing_asking import charged
 
 Bools = npt.NDArray[np.bool_]
+OFF_ARM, ON_ARM = ARMS = ("off", "on")
 TURN = 120
 """Requests that one arm is asked before the other has its turn, so that a busy machine slows both alike."""
 OFF = Settings()
@@ -50,7 +52,11 @@ class CacheSaving:
         off, on = (sample.values("seconds") for sample in (one.off, one.on))
         saved = one_minus(ratio_interval(on, off, seed, paired=True))
         figure = measured(
-            self.name, saved, fallback=1 - sum(on) / sum(off), n=len(on), note="of forward seconds, by request"
+            self.name,
+            saved,
+            fallback=1 - sum(on) / sum(off),
+            n=len(on),
+            note="of forward seconds, by request; a token costs the same in both arms",
         )
         hits = {match: _bools(one.on.values(match)) for match in HITS}
         given, false = sum(hits.values(), np.zeros(len(on), dtype=np.bool_)), _bools(one.on.values("false"))
@@ -67,37 +73,59 @@ class CacheSaving:
 
 
 async def _measure(ground: Ground, rng: Random) -> Round:
-    bench, asks = ground.bench, ground.workload.asks
-    arms: dict[str, list[Answered]] = {"off": [], "on": []}
-    seconds: dict[str, list[float]] = {"off": [], "on": []}
-    async with (
-        serving(bench, Served(settings=OFF, precision=bench.precision), ground.seed) as without,
-        serving(bench, Served(settings=ON, precision=bench.precision), ground.seed) as within,
-    ):
+    asks = ground.workload.asks
+    arms: dict[str, list[Answered]] = {OFF_ARM: [], ON_ARM: []}
+    seconds: dict[str, list[float]] = {OFF_ARM: [], ON_ARM: []}
+    settings = {OFF_ARM: OFF, ON_ARM: ON}
+    async with AsyncExitStack() as stack:
+        servers = {
+            arm: await stack.enter_async_context(
+                serving(ground.bench, Served(settings=settings[arm], precision=ground.bench.precision), ground.seed)
+            )
+            for arm in arms
+        }
         for start in range(0, len(asks), TURN):
-            for arm, server in rng.sample((("off", without), ("on", within)), 2):
-                found, took = await _turn(ground, server, asks[start : start + TURN])
-                arms[arm] += found
-                seconds[arm] += took
-    records = {arm: tuple(map(served_record, asks, found)) for arm, found in arms.items()}
-    on = (
-        Reading(name="seconds", values=tuple(seconds["on"])),
-        *(_flags(match, [_match(one) is match for one in arms["on"]]) for match in HITS),
-        *(_flags(kind, [ask.kind is kind for ask in asks]) for kind in (Kind.REPEATED, Kind.PARAPHRASED)),
-        _flags("false", [_is_false(*three) for three in zip(asks, arms["off"], arms["on"], strict=True)]),
-    )
+            before = sum(server.forward_s for server in servers.values())
+            turn = {arm: await servers[arm].answer(asks[start : start + TURN]) for arm in rng.sample(ARMS, len(ARMS))}
+            took = sum(server.forward_s for server in servers.values()) - before
+            for arm, charges in _charged(ground, turn, took).items():
+                arms[arm] += turn[arm]
+                seconds[arm] += charges
     return Round(
-        off=Sample(readings=(Reading(name="seconds", values=tuple(seconds["off"])),), answers=records["off"]),
-        on=Sample(readings=on, answers=records["on"]),
+        off=_sample(asks, arms[OFF_ARM], seconds[OFF_ARM], ()),
+        on=_sample(asks, arms[ON_ARM], seconds[ON_ARM], _flags(asks, arms[OFF_ARM], arms[ON_ARM])),
     )
 
 
-async def _turn(ground: Ground, server: Server, asks: Sequence[Ask]) -> tuple[list[Answered], list[float]]:
-    """Answer requests; return what each was charged of the forwards that all took together."""
-    before = server.forward_s
-    answered = await server.answer(asks)
-    info = model_info(ground.bench.model, ground.bench.precision)
-    return answered, charged([one.generation for one in answered], info, server.forward_s - before)
+def _charged(ground: Ground, turn: Mapping[str, Sequence[Answered]], took: float) -> dict[str, list[float]]:
+    """Return what each answer is charged of the forwards of both arms, by its tokens.
+
+    A token costs the same in both: the network does the same for it, and what the machine did meanwhile to one arm
+    and not to the other is no saving.
+    """
+    together = [one.generation for arm in ARMS for one in turn[arm]]
+    charges = charged(together, model_info(ground.bench.model, ground.bench.precision), took)
+    middle = len(turn[OFF_ARM])
+    return {OFF_ARM: charges[:middle], ON_ARM: charges[middle:]}
+
+
+def _sample(
+    asks: Sequence[Ask], answered: Sequence[Answered], seconds: Sequence[float], flags: tuple[Reading, ...]
+) -> Sample:
+    return Sample(
+        readings=(Reading(name="seconds", values=tuple(seconds)), *flags),
+        answers=tuple(map(served_record, asks, answered)),
+    )
+
+
+def _flags(asks: Sequence[Ask], fresh: Sequence[Answered], given: Sequence[Answered]) -> tuple[Reading, ...]:
+    """Return what holds of each request: how its answer was found, what it repeats, and whether it is a false hit."""
+    held = {
+        **{str(match): [_match(one) is match for one in given] for match in HITS},
+        **{str(kind): [ask.kind is kind for ask in asks] for kind in (Kind.REPEATED, Kind.PARAPHRASED)},
+        "false": [_is_false(*three) for three in zip(asks, fresh, given, strict=True)],
+    }
+    return tuple(Reading(name=name, values=tuple(map(float, values))) for name, values in held.items())
 
 
 def _match(answered: Answered) -> Match:
@@ -111,10 +139,6 @@ def _is_false(ask: Ask, fresh: Answered, given: Answered) -> bool:
         return False
     task = all_tasks()[ask.item.task]
     return not all(task.verify(ask.item.messages, text).passed for text in texts)
-
-
-def _flags(name: str, values: Sequence[bool]) -> Reading:
-    return Reading(name=name, values=tuple(map(float, values)))
 
 
 def _bools(values: Sequence[float]) -> Bools:

@@ -37,7 +37,7 @@ from unmask.tune.routing_asking import RoutingAsking, decision_s
 SMALL = "nano"
 TUNING, MORE_THAN_NEEDED = 150, 1.03
 """Tuning items of each task type, and calibration items over the fewest that can show a loss to be small enough."""
-QUICK = (4, 4)
+QUICK = (2, 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class RoutingCostSaving:
         figure = measured(
             self.name, saved, fallback=1 - sum(on) / sum(off), n=len(on), note="of forward seconds, by request"
         )
-        tried, escalated, right, fallen = (one.on.values(name) for name in ("small", "escalated", "right", "tasks"))
+        tried, escalated, right, may_try = (one.on.values(name) for name in ("small", "escalated", "right", "tasks"))
         cost = one.on.value("cost")
         beside = (
             _share(f"{self.name}.on.small_first", tried),
@@ -80,9 +80,9 @@ class RoutingCostSaving:
         )
         large = np.mean([answer.correct for answer in one.off.answers])
         reason = (
-            f"{SMALL} has {np.mean(right):.0%} right where the model has {large:.0%}, so that {np.mean(tried):.0%} of "
-            f"requests try it, of {sum(fallen):.0f} of {len(fallen)} task types; at {cost:.2f} of the model's forward "
-            f"seconds it could not save more than {1 - cost:.0%}"
+            f"{SMALL} has {np.mean(right):.0%} right where the model has {large:.0%}, so that {sum(may_try):.0f} of "
+            f"{len(may_try)} task types may try it, which {np.mean(tried):.0%} of requests do; at {cost:.2f} of the "
+            f"model's forward seconds it could not save more than {1 - cost:.0%} if all did"
         )
         return Finding(figure=figure, beside=beside, reason=reason)
 
