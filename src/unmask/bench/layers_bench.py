@@ -123,7 +123,7 @@ def _judged(row: LayerRow, rounds: Sequence[Round], seed: int) -> _Judged:
     note = "; ".join(part for part in (f"{row.layer}: {row.off} → {row.on}", finding.figure.note) if part)
     if not all(entry.holds for entry in entries):
         is_known = all(entry.bound is not None for entry in entries)
-        note = f"{note}; {MISSED}{finding.reason if is_known else 'too few rounds for an interval'}"
+        note = f"{note}; {MISSED}{finding.reason if is_known else 'too little data for an interval'}"
     return _Judged(
         figures=(
             replace(finding.figure, note=note),
