@@ -10,12 +10,18 @@ from unmask.bench.bench import Bench
 from unmask.bench.layers_workload import Kind, draw_workload, load_workload_spec, submissions_of
 from unmask.bench.reworded import POOLS, reworded
 from unmask.clock import SystemClock
+from unmask.errors import UnmaskError
 from unmask.tasks.item import Split, split_of
 from unmask.tasks.registry import all_tasks
 
 BENCH = Bench(model=small_model(), tokenizer=TOKENIZER, clock=SystemClock())
 SPEC = load_workload_spec()
-COUNTED = SPEC.model_copy(update={"requests": SPEC.requests.model_copy(update={"full": 100})})
+COUNTED = SPEC.model_copy(
+    update={
+        "requests": SPEC.requests.model_copy(update={"full": 100}),
+        "further": SPEC.further.model_copy(update={"full": 30}),
+    }
+)
 
 
 def test_shares_are_as_written() -> None:
@@ -25,9 +31,9 @@ def test_shares_are_as_written() -> None:
 
     assert Counter(ask.kind for ask in asks) == {Kind.FRESH: 70, Kind.REPEATED: 15, Kind.PARAPHRASED: 15}
     lengths = [len(submission.prompt) for submission in submissions_of(BENCH, workload.fresh)]
-    assert sum(length >= SPEC.longest.prompt[0] for length in lengths) == 7
+    assert sum(length >= SPEC.longest.prompt[0] for length in lengths) == 10
     assert max(lengths) <= SPEC.longest.prompt[1]
-    assert len({ask.item.digest for ask in workload.fresh}) == 70
+    assert len({ask.item.digest for ask in workload.fresh}) == len(workload.fresh) == 100
     assert {split_of(ask.item.canonical) for ask in asks} == {Split.TEST}
     for place, ask in enumerate(asks):
         assert (ask.of is None) == (ask.kind is Kind.FRESH)
@@ -45,6 +51,17 @@ def test_a_seed_has_one_digest() -> None:
 
     assert found[0] == found[1]
     assert found[0].digest == found[1].digest != found[2].digest
+
+
+def test_parts_are_all_that_repeats_nothing() -> None:
+    """Each request in one of them; a part without any is refused rather than measured as nothing."""
+    workload = draw_workload(BENCH, 3, quick=False, spec=COUNTED)
+    parts = [workload.part(number, 4, tuple(all_tasks())) for number in range(4)]
+
+    assert sorted(ask.item.digest for part in parts for ask in part) == sorted(a.item.digest for a in workload.fresh)
+    assert {ask.item.task for ask in workload.part(0, 1, ("dialogue",))} == {"dialogue"}
+    with pytest.raises(UnmaskError, match="too few requests of dialogue"):
+        workload.part(99, 100, ("dialogue",))
 
 
 @pytest.mark.parametrize("task", sorted(POOLS))

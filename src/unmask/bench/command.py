@@ -230,7 +230,7 @@ def _gate(bench: Bench, args: argparse.Namespace, console: Console) -> Runner:
 
 def _layers(bench: Bench, args: argparse.Namespace, _: Console) -> Runner:
     folder = args.folder or Path("runs") / f"bench-layers-{bench.model.name}"
-    basis = LayersBasis(rows=rows_named(args.row), folder=folder)
+    basis = LayersBasis(rows=rows_named(args.row, bench.model.network.shape), folder=folder)
 
     def run_it(seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
         torch.set_grad_enabled(False)

@@ -7,8 +7,9 @@ from typing import Protocol
 
 from unmask.bench.bench import Bench
 from unmask.bench.layers_workload import Workload
-from unmask.bench.report import Figure
-from unmask.bench.trial import Answer
+from unmask.bench.report import Figure, Record
+
+ROUNDS = 10
 
 
 class Layer(StrEnum):
@@ -22,6 +23,23 @@ class Layer(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How a row is judged.
+
+    Attributes:
+        target: the least that the figure's lower end must reach; nothing where none is set.
+        least_quality: the same of the paired quality difference.
+        saving: the registered saving that the row measures, which may be enabled once its figures are kept.
+        rounds: of a full run; one where intervals are of requests and not of rounds.
+    """
+
+    target: float | None = None
+    least_quality: float | None = None
+    saving: str | None = None
+    rounds: int = ROUNDS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
     """What every row stands on: one workload, and time as it passes.
 
@@ -29,6 +47,8 @@ class Ground:
         bench: what is measured; its precision is that of arms where nothing else is said.
         workload: the same for every row.
         seed: of order and arrivals.
+        rounds: how many there are of the row, for rows that ask another part of the requests in each.
+        is_quick: whether nothing is to be decided.
         sleep: waits, in seconds.
         processor: seconds that this process has had of all processors.
     """
@@ -36,6 +56,8 @@ class Ground:
     bench: Bench
     workload: Workload
     seed: int
+    rounds: int
+    is_quick: bool
     sleep: Callable[[float], None]
     processor: Callable[[], float]
 
@@ -50,10 +72,14 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """What an arm did in a round; ``answers`` are in the order of the workload, and kept of one round alone."""
+    """What an arm did in a round.
+
+    ``answers`` are those that quality is compared by, the same requests in the same order in both arms. A row that asks
+    the same in every round has them in one alone.
+    """
 
     readings: tuple[Reading, ...]
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[Record, ...] = ()
 
     def values(self, name: str) -> tuple[float, ...]:
         """Return a reading's values; an unknown one is a ``KeyError``."""
@@ -81,11 +107,15 @@ class Finding:
         figure: named as the row, with its interval.
         beside: what explains it; names start with the row's and ``off`` or ``on`` where they are an arm's.
         reason: by what was measured, what stands between the figure and more; shown where the target is missed.
+        saved: the share that the row's registered saving saves, where the figure itself says something else.
+        counted: which answers count for quality.
     """
 
     figure: Figure
     beside: tuple[Figure, ...]
     reason: str
+    saved: Figure | None = None
+    counted: str = "right"
 
 
 class LayerRow(Protocol):
@@ -112,12 +142,12 @@ class LayerRow(Protocol):
         ...
 
     @property
-    def target(self) -> float | None:
-        """The least that the figure's lower end must reach; nothing where none is set."""
+    def terms(self) -> Terms:
+        """How it is judged."""
         ...
 
     def measure(self, ground: Ground, number: int) -> Round:
-        """Run both arms, in an order that changes from round to round; the first, number 0, has answers."""
+        """Run both arms, in an order that changes from round to round."""
         ...
 
     def judge(self, rounds: Sequence[Round], seed: int) -> Finding:

@@ -1,44 +1,67 @@
 """Row ``all_layers_saving``: machine time a request with every layer on, against every layer off."""
 
+import asyncio
 from collections.abc import Sequence
 from random import Random
 
 import numpy as np
 
 from unmask.bench.drive import drive
-from unmask.bench.layer_row import Finding, Ground, Layer, Reading, Round, Sample
-from unmask.bench.layers_arms import STATIC, STATIC_WORDS, STEP, STEP_WORDS, graded, make_engine
+from unmask.bench.layer_row import Finding, Ground, Layer, Reading, Round, Sample, Terms
+from unmask.bench.layers_arms import STATIC, STATIC_WORDS, STEP_WORDS, graded, make_engine
+from unmask.bench.layers_serving import Served, served_record, serving
 from unmask.bench.layers_workload import submissions_of
-from unmask.bench.report import Figure, measured
-from unmask.sched.settings import SchedSettings
+from unmask.bench.report import Figure, Record, measured
+from unmask.config import Settings
+from unmask.config.choices import CacheMode, Switch
+from unmask.control.answered import Answered
+from unmask.control.stored import StoredPolicies
+from unmask.policy.folders import packaged_store
 from unmask.stats import ratio_interval
 from unmask.types import Precision
 
+ON = Settings(cache=CacheMode.SEMANTIC, prompt_refinement=Switch.ON, confidence_stop=Switch.ON)
+"""Everything else is as it ships: answers that are generated again to compare are charged."""
+
 
 class AllLayers:
-    """Static batches in the bench's precision, against the engine as it serves in bfloat16; nothing is required."""
+    """Static batches in the bench's precision, against a server with all that one run can have; nothing is required.
+
+    Not in it: routes, which are fitted first and add nothing where the small model is never tried; speculation, which
+    writes other answers than a canvas does; and replicas, which share the processors of one machine.
+    """
 
     name = "all_layers_saving"
     layer = Layer.ALL
     off = STATIC_WORDS
-    on = f"{STEP_WORDS}, bfloat16"
-    target = None
+    on = f"{STEP_WORDS}, bfloat16, cache, prompt refinement, confidence stop, exits of the policy that ships"
+    terms = Terms()
 
     def measure(self, ground: Ground, number: int) -> Round:
-        """Give each arm all requests at once."""
-        arms = {"off": (STATIC, ground.bench.precision), "on": (STEP, Precision.BFLOAT16)}
+        """Give each arm all requests: static batches at once, the server as fast as it has rows for them."""
+        arms = {"off": self._off, "on": self._on}
         order = Random(f"{ground.seed}/{number}").sample(list(arms), len(arms))
-        found = {name: self._run(ground, *arms[name], number) for name in order}
+        found = {name: arms[name](ground, number) for name in order}
         return Round(off=found["off"], on=found["on"])
 
-    def _run(self, ground: Ground, settings: SchedSettings, precision: Precision, number: int) -> Sample:
-        engine = make_engine(ground.bench, settings, precision)
+    def _off(self, ground: Ground, number: int) -> Sample:
+        engine = make_engine(ground.bench, STATIC, ground.bench.precision)
         asks = ground.workload.asks
         run = drive(engine.core, submissions_of(ground.bench, asks), ground.bench.clock)
-        return Sample(
-            readings=(Reading(name="seconds", values=(run.seconds / len(asks),)),),
-            answers=() if number else graded(asks, run.sequences),
-        )
+        return _sample(run.seconds / len(asks), () if number else graded(asks, run.sequences))
+
+    def _on(self, ground: Ground, number: int) -> Sample:
+        seconds, answered = asyncio.run(self._serve(ground, number))
+        asks = ground.workload.asks
+        return _sample(seconds / len(asks), () if number else tuple(map(served_record, asks, answered)))
+
+    async def _serve(self, ground: Ground, number: int) -> tuple[float, list[Answered]]:
+        clock, policies = ground.bench.clock, StoredPolicies(packaged_store())
+        served = Served(settings=ON, precision=Precision.BFLOAT16, policies=policies)
+        async with serving(ground.bench, served, ground.seed + number) as server:
+            began = clock.now()
+            answered = await server.answer(ground.workload.asks)
+            return clock.now() - began, answered
 
     def judge(self, rounds: Sequence[Round], seed: int) -> Finding:
         """Return the share of seconds saved."""
@@ -62,3 +85,7 @@ class AllLayers:
             for arm, values in (("off", off), ("on", on))
         )
         return Finding(figure=figure, beside=(times, *beside), reason="")
+
+
+def _sample(seconds: float, answers: tuple[Record, ...]) -> Sample:
+    return Sample(readings=(Reading(name="seconds", values=(seconds,)),), answers=answers)

@@ -8,7 +8,7 @@ from unmask.bench.bench import Bench
 from unmask.bench.layers_workload import Ask
 from unmask.bench.lockstep import LockstepRunner
 from unmask.bench.meter import MeteredRunner
-from unmask.bench.trial import Answer
+from unmask.bench.report import Record
 from unmask.core.core import Core
 from unmask.engine.runner import Runner
 from unmask.errors import UnmaskError
@@ -16,6 +16,7 @@ from unmask.local.model import make_core
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence as Generation
 from unmask.service import Batching
+from unmask.tasks.item import Item
 from unmask.tasks.registry import all_tasks
 from unmask.types import Outcome, Precision
 
@@ -52,18 +53,30 @@ def make_engine(bench: Bench, settings: SchedSettings, precision: Precision) -> 
     return Engine(core=core, runner=runner, meter=meter, lockstep=lockstep)
 
 
-def graded(asks: Sequence[Ask], generations: Sequence[Generation]) -> tuple[Answer, ...]:
+def graded(asks: Sequence[Ask], generations: Sequence[Generation]) -> tuple[Record, ...]:
     """Return what became of requests; the checker, which alone knows the truth, sees finished texts only.
 
     Raises:
         UnmaskError: the engine failed one.
     """
     tasks = all_tasks()
-    found: list[Answer] = []
+    found: list[Record] = []
     for ask, one in zip(asks, generations, strict=True):
         if one.outcome is not Outcome.COMPLETED or one.finished is None:
             raise UnmaskError(f"item {ask.item.digest} of {ask.item.task} {one.outcome}: {one.error or 'no reason'}")
         right = tasks[ask.item.task].check(ask.item, one.text).passed
-        seconds = one.finished - one.arrived
-        found.append(Answer(steps=one.steps, tokens=len(one.output), seconds=seconds, correct=right))
+        found.append(record_of(ask.item, steps=one.steps, seconds=one.finished - one.arrived, correct=right))
     return tuple(found)
+
+
+def record_of(item: Item, *, steps: int, seconds: float, correct: bool) -> Record:
+    """Return an answer to an item; the bench names its arm."""
+    return Record(
+        item=item.digest,
+        arm="",
+        task=item.task,
+        difficulty=str(item.difficulty),
+        steps=steps,
+        seconds=seconds,
+        correct=correct,
+    )

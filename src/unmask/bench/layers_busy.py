@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from unmask.bench.drive import drive
-from unmask.bench.layer_row import Finding, Ground, Layer, Reading, Round, Sample
+from unmask.bench.layer_row import Finding, Ground, Layer, Reading, Round, Sample, Terms
 from unmask.bench.layers_arms import STATIC, STATIC_WORDS, STEP, STEP_WORDS, graded, make_engine
 from unmask.bench.layers_workload import submissions_of
 from unmask.bench.report import Figure, measured
@@ -22,7 +22,7 @@ class BusyShare:
     layer = Layer.ENGINE
     off = STATIC_WORDS
     on = STEP_WORDS
-    target = 0.85
+    terms = Terms(target=0.85)
 
     def measure(self, ground: Ground, number: int) -> Round:
         """Give each arm all requests at once, so that it always has something to do."""

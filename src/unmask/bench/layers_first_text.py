@@ -8,7 +8,7 @@ import numpy as np
 
 from unmask.bench.arriving import Arrival, serve_arrivals
 from unmask.bench.drive import drive
-from unmask.bench.layer_row import Finding, Ground, Layer, Reading, Round, Sample
+from unmask.bench.layer_row import Finding, Ground, Layer, Reading, Round, Sample, Terms
 from unmask.bench.layers_arms import STATIC, STATIC_WORDS, STEP, STEP_WORDS, Engine, graded, make_engine
 from unmask.bench.layers_workload import submissions_of
 from unmask.bench.report import Figure, measured
@@ -34,7 +34,7 @@ class FirstText:
     layer = Layer.ENGINE
     off = STATIC_WORDS
     on = STEP_WORDS
-    target = 5.0
+    terms = Terms(target=5.0)
 
     def measure(self, ground: Ground, number: int) -> Round:
         """Serve the same arrivals in both arms, at a rate that static batches can hold."""

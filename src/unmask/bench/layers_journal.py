@@ -28,13 +28,14 @@ class RowOf:
     precision: str
     workload: str
     seed: int
+    rounds: int
     machine: str
     commit: str | None
 
     @property
     def file_name(self) -> str:
         """Its name in the folder."""
-        return f"{self.row}-{self.model_digest}-{self.precision}-{self.workload[:12]}-{self.seed}.jsonl"
+        return f"{self.row}-{self.model_digest}-{self.precision}-{self.workload[:12]}-{self.seed}-{self.rounds}.jsonl"
 
 
 class _Header(BaseModel):

@@ -9,7 +9,7 @@ import numpy as np
 from unmask.bench.arms import NO_REUSE
 from unmask.bench.drive import drive
 from unmask.bench.held_bytes import held_bytes
-from unmask.bench.layer_row import Finding, Ground, Layer, Reading, Round, Sample
+from unmask.bench.layer_row import Finding, Ground, Layer, Reading, Round, Sample, Terms
 from unmask.bench.layers_arms import STEP, Engine, graded, make_engine
 from unmask.bench.layers_workload import submissions_of
 from unmask.bench.report import Figure, measured
@@ -32,7 +32,7 @@ class MemorySaving:
     layer = Layer.ENGINE
     off = "contiguous caches of the longest request, weights as loaded"
     on = "pages with shared prefixes, weights held once, both in bfloat16"
-    target = 0.3
+    terms = Terms(target=0.3)
 
     def measure(self, ground: Ground, number: int) -> Round:
         """Run all requests in both arms, as many at once as there are rows, in another order each round."""

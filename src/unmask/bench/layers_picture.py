@@ -21,20 +21,21 @@ def draw_layers(
         panels: two, side by side.
         figures: of the bench.
         targets: of its rows; a row without one is drawn grey, against 1.
-        colours: of rows that meet their target, and of those that do not.
+        colours: of rows that meet their targets, and of those that do not.
     """
     by_name = {figure.name: figure for figure in figures}
     wanted = {entry.name: entry for entry in targets}
-    names = [name.removesuffix(QUALITY) for name in by_name if name.endswith(QUALITY)][::-1]
+    names = rows_of(list(by_name))[::-1]
     left, right = panels
     places = range(len(names))
     for place, name in enumerate(names):
         figure, entry = by_name[name], wanted.get(name)
         scale = 1.0 if entry is None else entry.target
-        colour = "#888888" if entry is None else colours[0 if entry.holds else 1]
-        left.barh(place, figure.value / scale, 0.6, color=colour, xerr=_ends(figure, scale))
+        held = all(one.holds for one in targets if one.name in {name, f"{name}{QUALITY}"})
+        colour = "#888888" if entry is None else colours[0 if held else 1]
+        left.barh(place, figure.value / scale, 0.4, color=colour, xerr=_ends(figure, scale))
         against = "no target" if entry is None else f"target {entry.op} {entry.target:g}"
-        left.text(0, place + 0.33, f" {figure.value:.3g} ({against})", fontsize=8, va="bottom")
+        left.text(0, place + 0.2, f" {figure.value:.3g} ({against})", fontsize=7, va="bottom")
         quality = by_name[f"{name}{QUALITY}"]
         right.errorbar(quality.value, place, xerr=_ends(quality, 1.0), fmt="o", color=colours[2], capsize=3)
     left.axvline(1.0, color="black", linewidth=1, linestyle="--")
@@ -47,6 +48,11 @@ def draw_layers(
     right.set_xlabel("right answers on less off, 95 % interval")
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
+
+
+def rows_of(names: Sequence[str]) -> list[str]:
+    """Return the rows among names of figures: those that have a quality beside them under their own name."""
+    return [name for name in names if f"{name}{QUALITY}" in names]
 
 
 def _ends(figure: Figure, scale: float) -> list[list[float]] | None:

@@ -1,7 +1,7 @@
 """The one workload of the layers bench: what is asked, how often again, how long, and how it arrives."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict
 from unmask.bench.bench import Bench
 from unmask.bench.reworded import reworded
 from unmask.bench.workload import item_request, mixture_item
+from unmask.errors import UnmaskError
 from unmask.local.limits import make_submission
 from unmask.local.model import model_info
 from unmask.sequence import Submission
@@ -34,7 +35,7 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class _Requests(_Strict):
+class _Counts(_Strict):
     full: int
     quick: int
 
@@ -52,7 +53,8 @@ class _Arrivals(_Strict):
 class WorkloadSpec(_Strict):
     """What is written down in ``layers_workload.yaml``."""
 
-    requests: _Requests
+    requests: _Counts
+    further: _Counts
     max_steps: tuple[int, ...]
     repeated: float
     paraphrased: float
@@ -82,10 +84,13 @@ class Ask:
 class Workload:
     """Requests in the order in which they were drawn: a repeat comes after what it repeats.
 
-    ``load`` is the share of a measured rate at which they arrive.
+    Attributes:
+        further: requests beside them that repeat nothing.
+        load: the share of a measured rate at which they arrive.
     """
 
     asks: tuple[Ask, ...]
+    further: tuple[Ask, ...]
     load: float
 
     @property
@@ -93,31 +98,40 @@ class Workload:
         """The SHA-256 of every word that is asked, its budget, what repeats what, and the load."""
         said = [
             [[[message.role, message.content] for message in ask.item.messages], ask.max_steps, ask.kind, ask.of]
-            for ask in self.asks
+            for ask in (*self.asks, *self.further)
         ]
         return hashlib.sha256(orjson.dumps([said, self.load])).hexdigest()
 
     @property
     def fresh(self) -> tuple[Ask, ...]:
         """The requests that repeat nothing, for what must not gain by repeats."""
-        return tuple(ask for ask in self.asks if ask.kind is Kind.FRESH)
+        return tuple(ask for ask in (*self.asks, *self.further) if ask.kind is Kind.FRESH)
+
+    def part(self, number: int, parts: int, tasks: Collection[str]) -> tuple[Ask, ...]:
+        """Return one of equal parts of the requests of some task types that repeat nothing.
+
+        Raises:
+            UnmaskError: there are too few of them.
+        """
+        found = tuple(ask for ask in self.fresh if ask.item.task in tasks)[number::parts]
+        if not found:
+            raise UnmaskError(f"the workload has too few requests of {', '.join(tasks)}; take another --seed")
+        return found
 
 
 def draw_workload(bench: Bench, seed: int, *, quick: bool, spec: WorkloadSpec | None = None) -> Workload:
     """Draw the workload of a seed; ``spec`` is the packaged one unless given."""
     chosen = load_workload_spec() if spec is None else spec
-    rng = Random(seed)
-    count = chosen.requests.quick if quick else chosen.requests.full
+    rng, draws = Random(seed), _Draws(bench)
+    count, further = ((one.quick if quick else one.full) for one in (chosen.requests, chosen.further))
     repeated, paraphrased = (round(share * count) for share in (chosen.repeated, chosen.paraphrased))
     kinds = [Kind.REPEATED] * repeated + [Kind.PARAPHRASED] * paraphrased
-    fresh = count - len(kinds)
-    longest = round(chosen.longest.share * fresh)
-    items = [_draw(bench, rng, chosen.longest.prompt) for _ in range(longest)]
-    items += [_draw(bench, rng, chosen.prompt) for _ in range(fresh - longest)]
-    rng.shuffle(items)
-    budgets = [rng.choice(chosen.max_steps) for _ in items]
-    asks = [Ask(item=item, max_steps=steps) for item, steps in zip(items, budgets, strict=True)]
-    return Workload(asks=tuple(_with_repeats(rng, asks, kinds)), load=chosen.arrivals.load)
+    asks = _fresh(rng, draws, count - len(kinds), chosen)
+    return Workload(
+        asks=tuple(_with_repeats(rng, asks, kinds)),
+        further=tuple(_fresh(rng, draws, further, chosen)),
+        load=chosen.arrivals.load,
+    )
 
 
 def submissions_of(bench: Bench, asks: Sequence[Ask]) -> list[Submission]:
@@ -133,12 +147,29 @@ def submissions_of(bench: Bench, asks: Sequence[Ask]) -> list[Submission]:
     ]
 
 
-def _draw(bench: Bench, rng: Random, prompt: tuple[int, int]) -> Item:
-    least, most = prompt
-    while True:
-        item = mixture_item(rng)
-        if least <= len(bench.tokenizer.encode_chat(item.messages)) <= most:
-            return item
+class _Draws:
+    """Draws items, none of them twice."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._tokenizer = bench.tokenizer
+        self._drawn: set[str] = set()
+
+    def draw(self, rng: Random, prompt: tuple[int, int]) -> Item:
+        least, most = prompt
+        while True:
+            item = mixture_item(rng)
+            if item.digest not in self._drawn and least <= len(self._tokenizer.encode_chat(item.messages)) <= most:
+                self._drawn.add(item.digest)
+                return item
+
+
+def _fresh(rng: Random, draws: _Draws, count: int, spec: WorkloadSpec) -> list[Ask]:
+    longest = round(spec.longest.share * count)
+    items = [draws.draw(rng, spec.longest.prompt) for _ in range(longest)]
+    items += [draws.draw(rng, spec.prompt) for _ in range(count - longest)]
+    rng.shuffle(items)
+    budgets = [rng.choice(spec.max_steps) for _ in items]
+    return [Ask(item=item, max_steps=steps) for item, steps in zip(items, budgets, strict=True)]
 
 
 def _with_repeats(rng: Random, asks: list[Ask], kinds: list[Kind]) -> list[Ask]:

@@ -46,7 +46,9 @@ def save_picture(report: BenchReport, path: Path) -> None:
     from matplotlib import pyplot as plt  # noqa: PLC0415 - an extra
 
     rows = 2 if report.name == "search" else 1
-    figure, grid = plt.subplots(rows, 2, figsize=(11, 4.2 * rows), layout="constrained", squeeze=False)
+    # The layers bench has a line for each of its rows.
+    height = 6.5 if report.name == "layers" else 4.2 * rows
+    figure, grid = plt.subplots(rows, 2, figsize=(11, height), layout="constrained", squeeze=False)
     axes = list(grid.flat)
     _draw(axes, report)
     figure.savefig(path, dpi=110)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from unmask.bench.layers_picture import QUALITY
+from unmask.bench.layers_picture import QUALITY, rows_of
 
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 README = Path("README.md")
@@ -76,7 +76,7 @@ def _layers(report: Mapping[str, Any]) -> str:
         "| row | layer: off → on | measured | right answers on less off | remarks |",
         "|---|---|---|---|---|",
     ]
-    for name in (name.removesuffix(QUALITY) for name in figures if name.endswith(QUALITY)):
+    for name in rows_of(list(figures)):
         arms, _, remarks = figures[name]["note"].partition("; ")
         measured, quality = (_spread(figures[one]) for one in (name, f"{name}{QUALITY}"))
         lines.append(f"| `{name}` | {arms} | {measured} | {quality} | {remarks} |")

@@ -45,17 +45,22 @@ Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """An item, its request, and the answer that every arm has to write."""
+class SpeculationItem:
+    """An item, its request, and its autoregressive answer, which every arm has to write."""
 
     item: Item
     submission: Submission
-    answer: list[int]
+    decoded: Sequence
+
+    @property
+    def answer(self) -> list[int]:
+        """Its tokens."""
+        return self.decoded.output
 
 
 @dataclass(slots=True, kw_only=True)
-class _Samples:
-    """Seconds of each answer alone by mode, the fastest of its rounds; of each round at a time; and what differed."""
+class SpeculationSamples:
+    """Seconds of each answer alone by mode, the middle of its rounds; of each round at a time; and what differed."""
 
     alone: dict[Mode, list[float]] = field(default_factory=lambda: {mode: [] for mode in MODES})
     batched: dict[Mode, list[float]] = field(default_factory=lambda: {mode: [] for mode in MODES})
@@ -69,15 +74,15 @@ def run_speculation_bench(bench: Bench, *, seed: int, quick: bool, progress: Pro
     """Measure both modes alone and at `BATCH` requests, interleaved, and drafts of a smaller model."""
     progress("drawing", 0.0)
     asked = [one for task in TASKS for one in _draw(bench, task, QUICK_ITEMS if quick else ITEMS, seed)]
-    samples, records = _Samples(), list[Record]()
+    samples, records = SpeculationSamples(), list[Record]()
     rounds = QUICK_ROUNDS if quick else ROUNDS
     seconds: list[dict[str, list[float]]] = []
     for number in range(rounds):
         progress("one at a time", number / rounds)
-        seconds.append(_alone(bench, asked, samples, Random(f"{seed}:{number}"), is_first=number == 0))
+        seconds.append(answer_alone(bench, asked, samples, Random(f"{seed}:{number}"), is_first=number == 0))
         progress(f"{BATCH} at once", (number + 0.8) / rounds)
         for mode in Random(f"{seed}:batch:{number}").sample(MODES, len(MODES)):
-            samples.batched[mode].append(_batched(bench, asked, mode, samples))
+            samples.batched[mode].append(answer_batched(bench, asked, mode, samples))
     for mode in MODES:
         samples.alone[mode] = _middle([one[mode] for one in seconds])
     samples.two_models = _middle([one[DRAFTER] for one in seconds])
@@ -98,23 +103,29 @@ def run_speculation_bench(bench: Bench, *, seed: int, quick: bool, progress: Pro
     )
 
 
-def _draw(bench: Bench, task: str, count: int, seed: int) -> list[_Asked]:
+def _draw(bench: Bench, task: str, count: int, seed: int) -> list[SpeculationItem]:
     """Draw items whose autoregressive answers are long enough."""
-    rng, info = Random(f"speculation/{seed}/{task}"), model_info(bench.model, bench.precision)
-    core, found = _core(bench, BATCH), dict[str, _Asked]()
+    rng, found = Random(f"speculation/{seed}/{task}"), dict[str, SpeculationItem]()
     for _ in range(DRAWS_AN_ITEM):
-        items = [all_tasks()[task].generate(rng, Split.TEST) for _ in range(BATCH)]
-        work = [_submission(bench, item) for item in items]
-        fitting = [pair for pair in zip(items, work, strict=True) if pair[1].max_length <= info.context_length]
-        for (item, submission), ended in zip(
-            fitting, drive(core, [decoded(one) for _, one in fitting], bench.clock).sequences, strict=True
-        ):
-            if len(ended.output) >= FEWEST_TOKENS and len(found) < count:
-                asked = _Asked(item=item, submission=submission, answer=ended.output)
-                found.setdefault(item.canonical, asked)
+        for one in long_answers(bench, [all_tasks()[task].generate(rng, Split.TEST) for _ in range(BATCH)]):
+            if len(found) < count:
+                found.setdefault(one.item.canonical, one)
         if len(found) == count:
             break
     return list(found.values())
+
+
+def long_answers(bench: Bench, items: Items[Item]) -> list[SpeculationItem]:
+    """Return those items whose autoregressive answers have `FEWEST_TOKENS` at least."""
+    info = model_info(bench.model, bench.precision)
+    work = [(item, _submission(bench, item)) for item in items]
+    fitting = [(item, one) for item, one in work if one.max_length <= info.context_length]
+    run = drive(_core(bench, BATCH), [decoded(one) for _, one in fitting], bench.clock)
+    return [
+        SpeculationItem(item=item, submission=one, decoded=ended)
+        for (item, one), ended in zip(fitting, run.sequences, strict=True)
+        if len(ended.output) >= FEWEST_TOKENS
+    ]
 
 
 def _submission(bench: Bench, item: Item) -> Submission:
@@ -136,8 +147,8 @@ def _in(mode: Mode, submission: Submission) -> Submission:
     return submission if mode is Mode.SPECULATIVE else decoded(submission)
 
 
-def _alone(
-    bench: Bench, asked: Items[_Asked], samples: _Samples, rng: Random, *, is_first: bool
+def answer_alone(
+    bench: Bench, asked: Items[SpeculationItem], samples: SpeculationSamples, rng: Random, *, is_first: bool
 ) -> dict[str, list[float]]:
     """Write every answer in both modes and with both models, in an order drawn for each; return their seconds."""
     cores, decoder = {mode: _core(bench, 1) for mode in MODES}, _decoder(bench)
@@ -158,7 +169,8 @@ def _alone(
     return seconds
 
 
-def _batched(bench: Bench, asked: Items[_Asked], mode: Mode, samples: _Samples) -> float:
+def answer_batched(bench: Bench, asked: Items[SpeculationItem], mode: Mode, samples: SpeculationSamples) -> float:
+    """Write all answers in one mode, `BATCH` at once; return the seconds that they took together."""
     run = drive(_core(bench, BATCH), [_in(mode, one.submission) for one in asked], bench.clock)
     samples.different += sum(ended.output != one.answer for ended, one in zip(run.sequences, asked, strict=True))
     return run.seconds
@@ -197,7 +209,7 @@ def _speedup(name: str, seconds: dict[Mode, list[float]], seed: int, *, n: int, 
     )
 
 
-def _figures(asked: Items[_Asked], samples: _Samples, seed: int) -> Iterator[Figure]:
+def _figures(asked: Items[SpeculationItem], samples: SpeculationSamples, seed: int) -> Iterator[Figure]:
     """Yield what decides nothing: speed at a full batch, acceptance by task type, and what another drafter gains."""
     yield _speedup(
         f"speculation_speedup_batch_{BATCH}", samples.batched, seed, n=len(asked), note="rounds resampled in pairs"
@@ -226,7 +238,7 @@ def _mean(name: str, values: list[float], seed: int) -> Figure:
     return measured(name, bootstrap_mean(values, seed), fallback=float(np.mean(values)), n=len(values))
 
 
-def _records(asked: Items[_Asked], samples: _Samples) -> Iterator[Record]:
+def _records(asked: Items[SpeculationItem], samples: SpeculationSamples) -> Iterator[Record]:
     tasks = all_tasks()
     for index, one in enumerate(asked):
         text = samples.drafted[index].text
