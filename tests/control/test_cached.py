@@ -1,4 +1,4 @@
-"""Behaviour of `unmask.control.cached`: what load has taken from is not kept for calmer times, and what it has not is."""
+"""Behaviour of `unmask.control.cached`: what load has taken from is not kept for calmer times."""
 
 from dataclasses import replace
 from pathlib import Path
