@@ -16,8 +16,9 @@ from unmask.control.search_choice import SearchChoice, SearchSource
 from unmask.control.searched import Searched
 from unmask.control.verdict import Verdict
 from unmask.metrics.cache import CacheInstruments, CacheLabels
-from unmask.search.plan import SearchMethod, SearchPlan
+from unmask.search.plan import SearchPlan
 from unmask.search.running import Limit
+from unmask.service import SearchMethod
 from unmask.testing.attempts import make_admitted
 from unmask.testing.builders import make_generation
 from unmask.testing.caches import make_cache, make_cache_parts, make_question
