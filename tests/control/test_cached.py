@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from prometheus_client import CollectorRegistry
 
-from unmask.cache.cache import Found, Match
+from unmask.cache.cache import AnswerCache, Found, Match
 from unmask.control.admitted import Admitted
 from unmask.control.answered import Answered, answered
 from unmask.control.attempt import Attempt, AttemptReason
@@ -27,7 +27,7 @@ from unmask.testing.routes import LARGE, SMALL
 from unmask.types import Bucket
 
 PLAN = SearchPlan(method=SearchMethod.CANDIDATES, width=8)
-LABELS = CacheLabels(matches=(), hits=(), kept_out=(), gone=(), results=())
+LABELS = CacheLabels(matches=("exact", "miss"), hits=(), kept_out=(), gone=(), results=())
 CHOICE = SearchChoice(plan=PLAN, source=SearchSource.CLIENT)
 
 
@@ -47,11 +47,16 @@ def make_answer(model: str = "", bucket: Bucket | None = None, limit: Limit | No
     return replace(answered([attempt]), searched=None if limit is None else searched)
 
 
+def desk_of(folder: Path, cache: AnswerCache) -> CachedAnswers:
+    """Return what keeps answers in a cache."""
+    instruments = CacheInstruments(CollectorRegistry(), (SMALL.name,), LABELS, lambda _, __: (0.0, 0.0, 1.0))
+    return CachedAnswers(make_cache_parts(folder, cache=cache), instruments, ManualClock(), lambda: 0.0)
+
+
 def is_kept(folder: Path, admitted: Admitted, answer: Answered) -> bool:
     """Tell whether an answer can be given again."""
     cache = make_cache()
-    instruments = CacheInstruments(CollectorRegistry(), (), LABELS, lambda _, __: (0.0, 0.0, 1.0))
-    desk = CachedAnswers(make_cache_parts(folder, cache=cache), instruments, ManualClock(), lambda: 0.0)
+    desk = desk_of(folder, cache)
     desk.keep(admitted, Looked(found=Found(match=Match.MISS)), answer, "request")
     return len(cache.store) == 1
 
@@ -89,3 +94,16 @@ def test_an_escalated_answer_is_held_to_what_its_own_model_was_given(tmp_path: P
 
     assert is_kept(tmp_path, replace(small, escalation=large), answer)
     assert not is_kept(tmp_path, replace(small, escalation=replace(large, assignment=make_asked(4).assignment)), answer)
+
+
+async def test_a_hit_says_which_model_of_a_route_has_answered(tmp_path: Path) -> None:
+    """The large one's stays its own, at its own price, though nobody has escalated anything this time."""
+    small = replace(make_asked(), model=SMALL, escalation=replace(make_asked(), model=LARGE))
+    desk = desk_of(tmp_path, make_cache())
+    desk.keep(small, Looked(found=Found(match=Match.MISS)), make_answer(model=LARGE.name), "request")
+    looked = await desk.look(small)
+
+    assert looked is not None
+    assert looked.answered is not None
+    assert (looked.answered.model, looked.answered.attempts[0].model) == (LARGE.name, LARGE.name)
+    assert not small.is_escalated(looked.answered)

@@ -123,7 +123,8 @@ class CachedAnswers:
             self._compare(admitted, looked.checked, looked.checked.entry, answered, request_id)
         question = admitted.question
         if question is not None and admitted.cache_use.may_store and _may_be_kept(admitted, answered):
-            self._cache.put(question, _kept(answered.generation), answered.verdict.verification, looked.found.meaning)
+            verification, meaning = answered.verdict.verification, looked.found.meaning
+            self._cache.put(question, _kept(answered.generation), verification, meaning, model=answered.model)
 
     def _answer(self, admitted: Admitted, found: Found, entry: Entry) -> Answered | None:
         verdict = Verdict(passed=int(entry.verification is Verification.PASS))
@@ -134,8 +135,10 @@ class CachedAnswers:
         now = self._clock.now()
         timing = Timing(arrived=now, started=now, finished=now)
         generation = replace(entry.generation, usage=_unused(entry.generation.usage), timing=timing)
-        attempt = Attempt(reason=AttemptReason.CACHE, generation=generation, budget=None, verdict=verdict)
-        return Answered(generation=generation, verdict=verdict, attempts=(attempt,), found=found)
+        attempt = Attempt(
+            reason=AttemptReason.CACHE, generation=generation, budget=None, verdict=verdict, model=entry.model
+        )
+        return Answered(generation=generation, verdict=verdict, attempts=(attempt,), model=entry.model, found=found)
 
     def _compare(self, admitted: Admitted, found: Found, entry: Entry, answered: Answered, request_id: str) -> None:
         fresh, old = answered.generation.text, entry.generation.text
