@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import jsonschema_rs
+import openapi_spec_validator
 import pytest
 from pydantic import BaseModel
 
@@ -55,6 +56,11 @@ def references(value: object) -> Iterator[str]:
     elif isinstance(value, list):
         for below in value:
             yield from references(below)
+
+
+async def test_document_is_valid() -> None:
+    """In the version of OpenAPI that it says it is written in."""
+    openapi_spec_validator.validate(await document())
 
 
 async def test_every_reference_resolves() -> None:

@@ -38,6 +38,18 @@ HARD = (
     ("Compute (1 + 2) * 3.", "Compute 1 + (2 * 3).", Difference.ORDER),
     ("사과 3개를 더해 줘.", "사과 4개를 더해 줘.", Difference.NUMBERS),
     ("5일 전에 만났다.", "5일 후에 만났다.", Difference.WORDS),
+    ("What is 10²?", "What is 102?", Difference.NUMBERS),
+    ("What is 10₂?", "What is 102?", Difference.NUMBERS),
+    ("What is 5!", "What is 5?", Difference.WORDS),
+    ("Is x != y?", "Is x = y?", Difference.WORDS),
+    ("How long is 5'?", 'How long is 5"?', Difference.WORDS),
+    # Articles that are names, and names that are words.
+    ("Is it plan A?", "Is it plan?", Difference.WORDS),
+    ("What is a + b?", "What is the + b?", Difference.WORDS),
+    ("Is the answer A?", "Is the answer an?", Difference.WORDS),
+    ("What is Polish?", "What is polish?", Difference.WORDS),
+    ("US", "us", Difference.WORDS),
+    ("하은이 말해 줘.", "하은을 말해 줘.", Difference.WORDS),
     # Negation.
     ("Is the gate open?", "Is the gate not open?", Difference.NEGATION),
     ("Did Ada seal Ben?", "Didn't Ada seal Ben?", Difference.NEGATION),

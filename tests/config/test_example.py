@@ -7,6 +7,8 @@ from unmask.config import Settings
 from unmask.config.example import example_file
 from unmask.config.keys import settings_keys
 from unmask.config.load import Source, load_settings
+from unmask.savings.figure_file import write_figure
+from unmask.testing.savings import make_figure
 from unmask.types import Precision
 
 
@@ -23,7 +25,8 @@ def test_example_shows_every_setting_at_its_default(tmp_path: Path) -> None:
     """Without the marks it loads too; only the settings that TOML cannot write as empty differ."""
     path = tmp_path / "unmask.toml"
     path.write_text(re.sub(r"(?m)^#(?=\w)", "", example_file()), encoding="utf-8")
-    loaded = load_settings(flags={}, environ={}, file=path)
+    write_figure(tmp_path / "unmask" / "savings", make_figure("routing"))
+    loaded = load_settings(flags={}, environ={"XDG_STATE_HOME": str(tmp_path)}, file=path)
 
     assert {origin.source for origin in loaded.origins.values()} == {Source.FILE}
     assert loaded.settings == Settings(

@@ -98,10 +98,12 @@ def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
         "confidence_stop": Switch.OFF,
     }
     expected = Settings(**values | enums)
-    assert load(texts).settings == expected
-    assert load(texts).settings.precision is Precision.BFLOAT16
-    assert load(environ={f"UNMASK_{name.upper()}": text for name, text in texts.items()}).settings == expected
-    assert load(file=toml(tmp_path, "\n".join(lines))).settings == expected
+    write_figure(tmp_path / "unmask" / "savings", make_figure("routing"))
+    state = {"XDG_STATE_HOME": str(tmp_path)}
+    assert load(texts, environ=state).settings == expected
+    assert load(texts, environ=state).settings.precision is Precision.BFLOAT16
+    assert load(environ=state | {f"UNMASK_{name.upper()}": text for name, text in texts.items()}).settings == expected
+    assert load(environ=state, file=toml(tmp_path, "\n".join(lines))).settings == expected
 
 
 def test_a_saving_is_enabled_by_a_figure_of_its_quality(tmp_path: Path) -> None:
@@ -113,6 +115,25 @@ def test_a_saving_is_enabled_by_a_figure_of_its_quality(tmp_path: Path) -> None:
 
     assert told.value.param == "confidence_stop"
     assert load(environ=environ).settings.confidence_stop is Switch.ON
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "saving"),
+    [
+        ("cache", "semantic", "semantic_cache"),
+        ("routes", "a.yaml", "routing"),
+        ("precision", "int8", "int8"),
+        ("precision", "int4", "int4"),
+    ],
+)
+def test_every_setting_that_saves_needs_a_figure(tmp_path: Path, setting: str, value: str, saving: str) -> None:
+    """Those that came with their own module too."""
+    environ = {"XDG_STATE_HOME": str(tmp_path), f"UNMASK_{setting.upper()}": value}
+    with pytest.raises(SavingUnmeasuredError, match=f"enables the saving {saving},"):
+        load(environ=environ)
+    write_figure(tmp_path / "unmask" / "savings", make_figure(saving))
+
+    assert getattr(load(environ=environ).settings, setting) == value
 
 
 IN_A_FILE = (

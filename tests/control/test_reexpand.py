@@ -294,6 +294,18 @@ async def test_samples_that_agree_pass_an_answer() -> None:
     assert len({request.sampling.seed for request in found.requests}) == 2
 
 
+async def test_samples_of_a_speculative_answer_are_drawn_token_by_token() -> None:
+    """Speculation draws nothing: a sample would be refused, and the answer held to none."""
+    consistency = SelfConsistency(samples=2)
+    plain = replace(held_to(), consistency=consistency)
+    admitted = replace(plain, request=replace(plain.request, mode=Mode.SPECULATIVE))
+    backend = Attempts(lambda *_: say(["7"]))
+    found = await conclude(admitted, backend.timed(say(["7"]), admitted.request), backend)
+
+    assert [(request.mode, request.canvas_length) for request in backend.requests] == [(Mode.AUTOREGRESSIVE, None)] * 2
+    assert found.verdict.verification is Verification.PASS
+
+
 async def test_samples_that_disagree_fail_an_answer() -> None:
     """It is made again, and compared again."""
     found = await agreed(["8", "9"], ["7", "12"])

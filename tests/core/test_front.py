@@ -149,6 +149,34 @@ async def test_cancelling_before_the_submission_is_taken(server: Server) -> None
     assert await server.outcome(make_submission()) is Outcome.COMPLETED
 
 
+async def test_cancelling_twice_keeps_nobody_from_draining(server: Server) -> None:
+    """A dropped run whose client hangs up as well, before the engine has said what it took."""
+    gate = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def block(_core: object) -> None:
+        asyncio.run_coroutine_threadsafe(gate.wait(), loop).result(PATIENCE_S)
+
+    async def consume() -> None:
+        async with aclosing(server.front.run(make_submission(max_steps=ENDLESS), lambda _: None)) as notices:
+            async for _ in notices:
+                pass
+
+    task = asyncio.ensure_future(consume())
+    await until(server.is_running)
+    server.front._thread.post(block)
+    for _ in range(2):
+        task.cancel()
+        await asyncio.sleep(0)
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    gate.set()
+
+    async with asyncio.timeout(PATIENCE_S / 10):
+        await server.front.drain()
+    assert server.holds_nothing()
+
+
 async def test_closing_after_the_end_aborts_nothing(server: Server) -> None:
     """Closing an iterator that has ended, or was never started, does no harm."""
     ended = server.front.run(make_submission())

@@ -113,6 +113,17 @@ def test_results_become_figures() -> None:
     assert figures_of(together, measured="2026-11-30") == (figure,)
 
 
+def test_what_is_counted_needs_no_interval_and_its_quality_does() -> None:
+    """Bytes are not sampled; right answers are."""
+    saved = {"name": "int4.memory_saving", "value": 0.4, "low": None, "high": None, "n": None}
+    quality = {"name": "int4.quality_vs_float32", "value": -0.04, "low": -0.07, "high": -0.02, "n": 10}
+    (figure,) = figures_of(result(bench="precision", figures=[saved, quality]), measured="2026-11-30")
+
+    assert (figure.saving, figure.saved.low, figure.saved.high, figure.quality.low) == ("int4", 0.4, 0.4, -0.07)
+    with pytest.raises(FigureError, match="measure no saving"):
+        figures_of(result(bench="precision", figures=[saved, quality | {"low": None}]), measured="2026-11-30")
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [

@@ -78,6 +78,8 @@ async def test_with_few_steps_there_are_few_paths_and_still_an_answer(total: int
         assert found.steps <= total
         best = found.best.generation
         assert best.tokens
+        assert found.limit is Limit.MAX_TOTAL_STEPS
+        assert found.dropped > 0
         if total >= 12:
             assert best.finish_reason is FinishReason.STOP or len(best.tokens) == 24
 

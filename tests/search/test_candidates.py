@@ -112,8 +112,8 @@ async def test_those_behind_the_first_that_passes_are_dropped() -> None:
 
 
 @pytest.mark.parametrize("pressing", ["deadline", "pressed"])
-async def test_what_runs_is_dropped_once_there_is_an_answer(pressing: str) -> None:
-    """At the deadline, or where the machine has no room; the answer is the best so far."""
+async def test_what_runs_is_dropped_once_there_is_an_answer(pressing: str, caplog: pytest.LogCaptureFixture) -> None:
+    """At the deadline, or where the machine has no room; the answer is the best so far, and no log warns of it."""
     clock, pressed = ManualClock(), asyncio.Event()
 
     async def generate(request: object) -> object:
@@ -130,6 +130,7 @@ async def test_what_runs_is_dropped_once_there_is_an_answer(pressing: str) -> No
     assert found.steps == 4 + 3
     assert found.limit is (Limit.DEADLINE if pressing == "deadline" else Limit.PRESSED)
     assert "dropped" in found.notes[0]
+    assert not caplog.records
 
 
 async def test_without_an_answer_the_first_runs_on() -> None:

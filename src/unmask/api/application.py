@@ -80,6 +80,8 @@ class _Application(FastAPI):
 
     def __init__(self, models: tuple[ModelInfo, ...], *, has_keys: bool, **fields: Any) -> None:  # noqa: ANN401 - passed on
         super().__init__(**fields)
+        # Events of a stream are described by `itemSchema`, which no earlier version has.
+        self.openapi_version = "3.2.0"
         self._models = models
         self._has_keys = has_keys
 

@@ -86,9 +86,15 @@ class AnswerCache:
         return self._nearest([pair for pair in near if self._is_young(pair[0], max_age_s)], compared.meaning)
 
     def put(
-        self, question: Question, generation: Generation, verification: Verification, meaning: Meaning | None
+        self,
+        question: Question,
+        generation: Generation,
+        verification: Verification,
+        meaning: Meaning | None,
+        *,
+        model: str = "",
     ) -> bool:
-        """Keep an answer; return whether there is room for it."""
+        """Keep an answer, of a model; return whether there is room for it."""
         entry = Entry(
             id=self._new_id(),
             question=question,
@@ -96,6 +102,7 @@ class AnswerCache:
             verification=verification,
             stored=self._clock.now(),
             meaning=meaning,
+            model=model,
         )
         return self.store.add(entry)
 

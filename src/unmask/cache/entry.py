@@ -60,6 +60,7 @@ class Entry:
         verification: what its verifiers said.
         stored: seconds on the cache's clock.
         meaning: ``None`` where only the very same words find it.
+        model: whose answer it is, which a route alone does not say.
     """
 
     id: str
@@ -68,6 +69,7 @@ class Entry:
     verification: Verification
     stored: float
     meaning: Meaning | None = None
+    model: str = ""
 
     @property
     def size(self) -> int:

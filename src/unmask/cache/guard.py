@@ -21,6 +21,7 @@ from unmask.cache.words import (
     NEGATIVE_STEMS,
     NUMBERS,
     SOFT,
+    SUBJECT_PARTICLES,
 )
 from unmask.knowledge.korean import Tail, tail_of
 from unmask.knowledge.script import normal
@@ -32,6 +33,17 @@ _TOKEN = re.compile(
     r"|(?P<sign>[^\w\s.,;:!?。！？\"“”‘’'…])"
 )
 _MINUS = "\N{MINUS SIGN}"
+_RAISED = re.compile("[\u00b2\u00b3\u00b9\u2070-\u207f]")
+_LOWERED = re.compile("[\u2080-\u209c]")
+"""Exponents and indices, which normalisation would make digits of the number before them."""
+_MARKS_THAT_COUNT = (
+    (re.compile(r"(?<=[\d)])!|!(?=[\w=(])"), " \u00ac "),  # 5! and !=, which no sentence ends with
+    (re.compile(r"(?<=\d)['’](?!\w)"), " \u2032 "),  # 5' and 5", of lengths and angles
+    (re.compile(r"(?<=\d)[\"”]"), " \u2033 "),
+)
+_ARTICLES = frozenset({"a", "an", "the"})
+_NAMED = re.compile(r"\s+[\w\"“‘'(]")
+"""What follows an article; one that is followed by nothing, or by a sign, is a name."""
 
 
 class Difference(StrEnum):
@@ -53,7 +65,7 @@ class _Token:
     def same(self, other: "_Token") -> bool:
         if self.text == other.text:
             return True
-        return (self.is_first or other.is_first) and _lowered(self.text) == _lowered(other.text)
+        return (self.is_first or other.is_first) and _begun(self.text) == _begun(other.text)
 
 
 Tokens: TypeAlias = tuple[_Token, ...]
@@ -61,8 +73,9 @@ Tokens: TypeAlias = tuple[_Token, ...]
 
 def tokens_of(text: str) -> Tokens:
     """Return what of a text counts, in its order."""
+    text = _LOWERED.sub(lambda found: f"_{found[0]}", _RAISED.sub(lambda found: f"^{found[0]} ", text))
     text = normal(text)
-    for pattern, full in CONTRACTIONS:
+    for pattern, full in (*_MARKS_THAT_COUNT, *CONTRACTIONS):
         text = pattern.sub(full, text)
     return tuple(token for sentence in _SENTENCE.findall(text) for token in _of_sentence(sentence))
 
@@ -81,20 +94,20 @@ def difference(one: Tokens, other: Tokens) -> Difference | None:
 def _of_sentence(sentence: str) -> Iterator[_Token]:
     plain = " ".join(sentence.split()).rstrip(".!?。！？ ")
     asked = _asked_for(plain)
-    yield from _tokens(plain if asked is None else asked)
+    yield from _tokens(plain) if asked is None else _tokens(asked, begins=False)
     # Said, and asked whether it is so, are the same words in Korean and, in speech, in English.
     if asked is None and sentence.rstrip().endswith(("?", "？")) and not _is_question(plain):
         yield _Token(text="?")
 
 
-def _tokens(sentence: str) -> Iterator[_Token]:
-    is_first = True
+def _tokens(sentence: str, *, begins: bool = True) -> Iterator[_Token]:
+    is_first = begins
     for found in _TOKEN.finditer(sentence):
         text = found[0]
         match found.lastgroup:
             case "number":
                 yield _Token(text=text.replace(_MINUS, "-"))
-            case "word" if text.lower() in SOFT:
+            case "word" if _is_soft(text, sentence[found.end() :], is_first=is_first):
                 pass
             case "word":
                 yield _Token(text=NUMBERS.get(text.lower(), text), is_first=is_first)
@@ -103,23 +116,34 @@ def _tokens(sentence: str) -> Iterator[_Token]:
         is_first = False
 
 
+def _is_soft(word: str, behind: str, *, is_first: bool) -> bool:
+    """Tell whether a word never matters where it stands; *a* may be a name too: *plan A*, *a + b*."""
+    if word.lower() not in _ARTICLES:
+        return word.lower() in SOFT
+    return (word.islower() or is_first) and _NAMED.match(behind) is not None
+
+
 def _asked_for(plain: str) -> str | None:
     """Return what a sentence asks for that only asks for a value; nothing where it is of another kind."""
     frame = FRAME.match(plain)
     if frame is not None:
         return plain[frame.end() :]
     found = KOREAN_FRAME.search(plain)
-    return None if found is None or not found.start() else _without_particle(plain[: found.start()])
+    if found is None or not found.start():
+        return None
+    # Who is told to tell is another one than what is to be told.
+    particles = FRAME_PARTICLES if found["ask"] is None else (*FRAME_PARTICLES, *SUBJECT_PARTICLES)
+    return _without_particle(plain[: found.start()], particles)
 
 
 def _is_question(plain: str) -> bool:
     return ASKING.match(plain) is not None or any(not found[0].isascii() for found in ASKING.finditer(plain))
 
 
-def _without_particle(text: str) -> str:
+def _without_particle(text: str, particles: Sequence[str]) -> str:
     """Take the particle off what is asked for; one that does not fit is no particle, and neither is a whole word."""
     stem, particle = text[:-1], text[-1]
-    if particle in FRAME_PARTICLES and stem and not stem[-1].isspace() and tail_of(stem, particle) is Tail.FITTING:
+    if particle in particles and stem and not stem[-1].isspace() and tail_of(stem, particle) is Tail.FITTING:
         return stem
     return text
 
@@ -132,7 +156,7 @@ def _have_same_words(one: Tokens, other: Tokens) -> bool:
 
 
 def _inside(token: _Token) -> str:
-    return _lowered(token.text) if token.is_first else token.text
+    return _begun(token.text) if token.is_first else token.text
 
 
 def _numbers(tokens: Sequence[_Token]) -> list[str]:
@@ -146,3 +170,8 @@ def _negations(tokens: Sequence[_Token]) -> int:
 
 def _lowered(text: str) -> str:
     return text.casefold()
+
+
+def _begun(text: str) -> str:
+    """Return a word without the capital that it may have for standing first."""
+    return text[:1].casefold() + text[1:]

@@ -45,9 +45,11 @@ neither is *do you know*, which may want a yes.
 
 _KOREAN_ASK = r"무엇(?:인가요|입니까|이에요|이니|이야|인지|인가)|뭐(?:예요|에요|야|니|지)|뭔가요|뭔지|뭡니까"
 _KOREAN_TELL = r"(?:알려|말해|가르쳐) ?(?:주세요|주십시오|주시겠어요|줄래요|줄래|줘요|줘|주겠니)"
-KOREAN_FRAME = re.compile(rf"(?: (?:{_KOREAN_ASK})(?: {_KOREAN_TELL})?| {_KOREAN_TELL})$")
+KOREAN_FRAME = re.compile(rf"(?: (?P<ask>{_KOREAN_ASK})(?: {_KOREAN_TELL})?| {_KOREAN_TELL})$")
 """The same for Korean, where it stands at the end, behind the particle of what is asked for."""
-FRAME_PARTICLES = ("은", "는", "이", "가", "을", "를")
+FRAME_PARTICLES = ("은", "는", "을", "를")
+SUBJECT_PARTICLES = ("이", "가")
+"""Of what is asked for too, but only where it is asked what that is."""
 
 ASKING = re.compile(
     r"\s*(?:who|whom|whose|what|which|where|when|why|how|is|are|am|was|were|do|does|did|has|have|had|can|could|will|"

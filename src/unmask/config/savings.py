@@ -3,17 +3,18 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from unmask.config.choices import Switch
+from unmask.config.choices import CacheMode, Switch
 from unmask.config.settings import Settings
-from unmask.savings.registry import BFLOAT16, CONFIDENCE_STOP, PROMPT_REFINEMENT
-from unmask.types import Precision
+from unmask.savings.registry import BY_PRECISION, CONFIDENCE_STOP, PROMPT_REFINEMENT, ROUTING, SEMANTIC_CACHE
 
 
 def enabled_savings(settings: Settings) -> Mapping[str, tuple[str, ...]]:
     """Return the names of the savings that are enabled, each with the settings that do it."""
     by_setting = (
-        ("precision", BFLOAT16, settings.precision is Precision.BFLOAT16),
-        ("prompt_refinement", PROMPT_REFINEMENT, settings.prompt_refinement is Switch.ON),
-        ("confidence_stop", CONFIDENCE_STOP, settings.confidence_stop is Switch.ON),
+        ("precision", BY_PRECISION.get(settings.precision)),
+        ("cache", SEMANTIC_CACHE if settings.cache is CacheMode.SEMANTIC else None),
+        ("routes", ROUTING if settings.routes is not None else None),
+        ("prompt_refinement", PROMPT_REFINEMENT if settings.prompt_refinement is Switch.ON else None),
+        ("confidence_stop", CONFIDENCE_STOP if settings.confidence_stop is Switch.ON else None),
     )
-    return MappingProxyType({saving: (setting,) for setting, saving, is_enabled in by_setting if is_enabled})
+    return MappingProxyType({saving: (setting,) for setting, saving in by_setting if saving is not None})

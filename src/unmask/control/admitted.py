@@ -6,6 +6,7 @@ from unmask.backend import Lever, ModelInfo, Request
 from unmask.cache.entry import Question
 from unmask.control.answered import Answered
 from unmask.control.asked import CacheUse
+from unmask.control.attempt import AttemptReason
 from unmask.control.budget import Assignment
 from unmask.control.check import AnswerCheck
 from unmask.control.expansion import Expansion
@@ -63,9 +64,10 @@ class Admitted:
         return self.escalation is not None and (self.check is not None or self.consistency is not None)
 
     def is_escalated(self, answered: Answered) -> bool:
-        """Tell whether the larger model was run after this one, or in its place."""
+        """Tell whether the larger model was run after this one, or in its place; for what is kept none was run."""
         larger = self.escalation
-        return larger is not None and any(attempt.model == larger.model.name for attempt in answered.attempts)
+        ran = [attempt.model for attempt in answered.attempts if attempt.reason is not AttemptReason.CACHE]
+        return larger is not None and larger.model.name in ran
 
     @property
     def is_paired(self) -> bool:

@@ -16,13 +16,16 @@ from unmask.control.asked import Asked, CacheUse
 from unmask.control.attempt import Attempt, AttemptReason
 from unmask.control.cache_audits import AuditBook, AuditResult, CacheAudit
 from unmask.control.check import HeldTo
+from unmask.control.quality import LEVELS
 from unmask.control.sources import ActivePolicy
 from unmask.control.verdict import Verdict
 from unmask.metrics.cache import CacheInstruments
+from unmask.search.running import Limit
 from unmask.tasks.formats import JsonSchema
 from unmask.tasks.patterns import Pattern
-from unmask.types import FinishReason, Verification
+from unmask.types import Bucket, FinishReason, Verification
 
+_SIZES = tuple(Bucket)
 VERIFIER = "verifier"
 """What keeps an answer out that the request's verifiers fail."""
 
@@ -120,7 +123,8 @@ class CachedAnswers:
             self._compare(admitted, looked.checked, looked.checked.entry, answered, request_id)
         question = admitted.question
         if question is not None and admitted.cache_use.may_store and _may_be_kept(admitted, answered):
-            self._cache.put(question, _kept(answered.generation), answered.verdict.verification, looked.found.meaning)
+            verification, meaning = answered.verdict.verification, looked.found.meaning
+            self._cache.put(question, _kept(answered.generation), verification, meaning, model=answered.model)
 
     def _answer(self, admitted: Admitted, found: Found, entry: Entry) -> Answered | None:
         verdict = Verdict(passed=int(entry.verification is Verification.PASS))
@@ -131,8 +135,10 @@ class CachedAnswers:
         now = self._clock.now()
         timing = Timing(arrived=now, started=now, finished=now)
         generation = replace(entry.generation, usage=_unused(entry.generation.usage), timing=timing)
-        attempt = Attempt(reason=AttemptReason.CACHE, generation=generation, budget=None, verdict=verdict)
-        return Answered(generation=generation, verdict=verdict, attempts=(attempt,), found=found)
+        attempt = Attempt(
+            reason=AttemptReason.CACHE, generation=generation, budget=None, verdict=verdict, model=entry.model
+        )
+        return Answered(generation=generation, verdict=verdict, attempts=(attempt,), model=entry.model, found=found)
 
     def _compare(self, admitted: Admitted, found: Found, entry: Entry, answered: Answered, request_id: str) -> None:
         fresh, old = answered.generation.text, entry.generation.text
@@ -212,11 +218,21 @@ def _plain(value: object) -> object:
 
 def _may_be_kept(admitted: Admitted, answered: Answered) -> bool:
     """Tell whether an answer is whole, not failed, and what its request would be given at any time."""
-    generation, given = answered.generation, admitted.assignment
-    is_whole = generation.finish_reason is FinishReason.STOP
-    # Under load a smaller budget may have been given; that is no reason to give its answer later.
-    is_usual = generation.bucket is None or generation.bucket is given.bucket
+    is_whole = answered.generation.finish_reason is FinishReason.STOP
+    is_usual = _is_usual(admitted.of(answered.model), answered)
     return is_whole and is_usual and answered.verdict.verification is not Verification.FAIL
+
+
+def _is_usual(served: Admitted, answered: Answered) -> bool:
+    """Tell whether load has taken nothing from an answer: calm may come long before its time is over."""
+    given, had = served.assignment, answered.generation.bucket
+    level = LEVELS[given.level]
+    if level.smaller_bucket or (level.width is not None and served.search is not None):
+        return False
+    if answered.searched is not None and answered.searched.limit in {Limit.PRESSED, Limit.DEADLINE}:
+        return False
+    # A further attempt has more than was given first.
+    return had is None or given.bucket is None or _SIZES.index(had) >= _SIZES.index(given.bucket)
 
 
 def _kept(generation: Generation) -> Generation:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from unmask.policy.policy import Policy
 from unmask.savings.figure import SavingFigure
-from unmask.savings.registry import EARLY_EXIT
+from unmask.savings.registry import BY_PRECISION, EARLY_EXIT
 from unmask.savings.standing import require_quality
 
 _SHORT = 12
@@ -12,7 +12,14 @@ _SHORT = 12
 
 def savings_of(policy: Policy) -> tuple[str, ...]:
     """Return the names of the savings that a policy enables."""
-    return (EARLY_EXIT,) if any(task.exit is not None for task in policy.tasks) else ()
+    exits = (EARLY_EXIT,) if any(task.exit is not None for task in policy.tasks) else ()
+    chosen = {
+        precision
+        for task in policy.tasks
+        for entry in task.precision
+        for precision in (entry.normal, entry.low, entry.high)
+    }
+    return (*exits, *(saving for precision, saving in BY_PRECISION.items() if precision in chosen))
 
 
 def check_savings(policy: Policy, digest: str, figures: Callable[[], tuple[SavingFigure, ...]]) -> None:

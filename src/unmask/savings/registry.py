@@ -1,11 +1,16 @@
 """Every saving there is; what is in no line of this table cannot be enabled."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from unmask.savings.errors import UnknownSavingError
 from unmask.savings.saving import Layer, Reading, Saving
+from unmask.types import Precision
 
 EARLY_EXIT = "early_exit"
 BFLOAT16 = "bfloat16"
 INT8 = "int8"
+INT4 = "int4"
 SPECULATION = "speculation"
 SEMANTIC_CACHE = "semantic_cache"
 ROUTING = "routing"
@@ -63,10 +68,26 @@ SAVINGS: tuple[Saving, ...] = (
         reading=Reading.SPEEDUP,
     ),
     _of_layers(INT8, Layer.MODEL, "time of a request"),
+    Saving(
+        name=INT4,
+        layer=Layer.MODEL,
+        saves="memory of weights and KV",
+        quality=_RIGHT,
+        bench="precision",
+        saved_figure="int4.memory_saving",
+        quality_figure="int4.quality_vs_float32",
+        reading=Reading.COUNTED,
+    ),
     _of_layers(SPECULATION, Layer.MODEL, "time of a request", is_exact=True),
     _of_business(PROMPT_REFINEMENT, "prompt tokens", _RIGHT),
     _of_business(CONFIDENCE_STOP, "wasted output tokens", "share of answers that are right and in their manner"),
 )
+
+
+BY_PRECISION: Mapping[Precision, str] = MappingProxyType(
+    {Precision.BFLOAT16: BFLOAT16, Precision.INT8: INT8, Precision.INT4: INT4}
+)
+"""The saving that a precision is; single precision is what each is measured against."""
 
 
 def find_saving(name: str) -> Saving:

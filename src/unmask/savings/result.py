@@ -91,11 +91,12 @@ def _estimated(found: _Found) -> Estimated | None:
 
 
 def _share(saving: Saving, found: _Found) -> Estimated | None:
-    told = _estimated(found)
+    is_counted = saving.reading is Reading.COUNTED
+    told = Estimated(value=found.value, low=found.value, high=found.value) if is_counted else _estimated(found)
     if told is None:
         return None
     match saving.reading:
-        case Reading.SAVED:
+        case Reading.SAVED | Reading.COUNTED:
             return told
         case Reading.REMAINING:
             return Estimated(value=1 - told.value, low=1 - told.high, high=1 - told.low)

@@ -17,11 +17,13 @@ class Reading(StrEnum):
     """How a bench tells a saving; kept is always the share that is saved.
 
     ``saved``: that share. ``remaining``: what is left of 1. ``speedup``: how many times as quick.
+    ``counted``: that share, told without an interval, since it is not sampled.
     """
 
     SAVED = "saved"
     REMAINING = "remaining"
     SPEEDUP = "speedup"
+    COUNTED = "counted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

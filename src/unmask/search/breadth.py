@@ -25,7 +25,7 @@ from unmask.search.found import Found
 from unmask.search.path import Path, extended
 from unmask.search.plan import Children
 from unmask.search.requests import after, capped, drawn
-from unmask.search.running import Runner, Setting
+from unmask.search.running import Limit, Runner, Setting
 from unmask.search.score import Scored
 
 
@@ -97,7 +97,8 @@ class _Breadth:
         rest = self._most_left(paths[0]) - look
         count = max(1, (self._runner.purse.left - rest) // look)
         if count < len(paths):
-            self._runner.note(f"{len(paths) - count} of {len(paths)} paths were given up: their steps are not there")
+            self._runner.limit = Limit.MAX_TOTAL_STEPS
+            self._runner.cut(len(paths) - count, "given up")
         return paths[:count]
 
     def _most_left(self, path: Path) -> int:

@@ -1,10 +1,12 @@
 """Candidates: several answers to one request side by side, the best of which is taken."""
 
+import logging
+
 from unmask.backend import Generation
 from unmask.search.drafts import voted
 from unmask.search.found import Found
 from unmask.search.requests import drawn
-from unmask.search.reward import chosen
+from unmask.search.reward import RewardEnd, chosen
 from unmask.search.running import Runner, Setting
 from unmask.search.score import Score, Scored, confidence_of, counted, verdict_of
 from unmask.types import Verification
@@ -58,7 +60,8 @@ async def concluded(runner: Runner, answers: list[Scored]) -> Found:
     voting = counted(answers, setting.agreement) if setting.plan.votes else answers
     choice = await chosen(voting, setting.desk, setting.request.messages, left_s=setting.left_s)
     if choice.problem is not None:
-        runner.note(choice.problem)
+        # What it has failed was told each time; that it is left alone for that is no news.
+        runner.note(choice.problem, logging.INFO if choice.end is RewardEnd.SKIPPED else logging.WARNING)
     return Found(
         best=choice.best,
         answers=choice.answers,

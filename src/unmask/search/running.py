@@ -176,10 +176,15 @@ class Runner:
             raise family.error
         return found
 
-    def note(self, text: str) -> None:
+    def note(self, text: str, level: int = logging.WARNING) -> None:
         """Say what went wrong, or was left out."""
-        _LOG.warning("search: %s", text)
+        _LOG.log(level, "search: %s", text)
         self.notes.append(text)
+
+    def cut(self, count: int, what: str) -> None:
+        """Count generations that `limit` has kept from their end; under load every search has some, so no log warns."""
+        self.note(f"{count} generations were {what}: {self.limit}", logging.INFO)
+        self.dropped += count
 
 
 class _Family:
@@ -219,8 +224,7 @@ class _Family:
         while self._waiting:
             is_needed = not (runner.has_answer or self._running or any(self._found))
             if not is_needed and runner.is_over():
-                runner.note(f"{len(self._waiting)} generations were not begun: {runner.limit}")
-                runner.dropped += len(self._waiting)
+                runner.cut(len(self._waiting), "not begun")
                 self._waiting.clear()
                 return
             held = runner.purse.hold(self._most)
@@ -250,8 +254,7 @@ class _Family:
         kept = None if has_answer else min(self._running, key=self._running.__getitem__, default=None)
         dropped = [task for task in self._running if task is not kept]
         if dropped and self._runner.is_over():
-            self._runner.note(f"{len(dropped)} generations were dropped: {self._runner.limit}")
-            self._runner.dropped += len(dropped)
+            self._runner.cut(len(dropped), "dropped")
         await self._drop(dropped)
 
     async def _take(self, task: "asyncio.Task[Generation]") -> None:
