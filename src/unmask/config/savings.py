@@ -11,7 +11,7 @@ from unmask.savings.registry import BY_PRECISION, CONFIDENCE_STOP, PROMPT_REFINE
 def enabled_savings(settings: Settings) -> Mapping[str, tuple[str, ...]]:
     """Return the names of the savings that are enabled, each with the settings that do it."""
     by_setting = (
-        ("precision", BY_PRECISION.get(settings.precision)),
+        ("precision", None if settings.precision is None else BY_PRECISION.get(settings.precision)),
         ("cache", SEMANTIC_CACHE if settings.cache is CacheMode.SEMANTIC else None),
         ("routes", ROUTING if settings.routes is not None else None),
         ("prompt_refinement", PROMPT_REFINEMENT if settings.prompt_refinement is Switch.ON else None),
