@@ -13,6 +13,15 @@ from unmask.config.cache_settings import (
     CacheTtl,
 )
 from unmask.config.choices import CacheMode, KeyMode, PromotionGate, Switch
+from unmask.config.cluster_settings import (
+    ClusterDrainSeconds,
+    ClusterGatewayCpus,
+    ClusterGateways,
+    ClusterMostReplicas,
+    ClusterReplicaCpus,
+    ClusterReplicaGpus,
+    ClusterStartSeconds,
+)
 from unmask.config.durability import Durability
 from unmask.config.reward_settings import RewardKeyEnv, RewardKeyFile, RewardTimeout, RewardUrl
 from unmask.config.rules import Address, Folder, Group, Names, OneOf, Range, Setting, Url
@@ -389,3 +398,11 @@ class Settings:
         float,
         Setting(Group.CONNECTIONS, _SECONDS, "Seconds that a connection may stay idle between requests."),
     ] = 75.0
+
+    cluster_gateways: ClusterGateways = 1
+    cluster_gateway_cpus: ClusterGatewayCpus = 1.0
+    cluster_most_replicas: ClusterMostReplicas = None
+    cluster_replica_cpus: ClusterReplicaCpus = 1.0
+    cluster_replica_gpus: ClusterReplicaGpus = 0.0
+    cluster_drain_s: ClusterDrainSeconds = 5.0
+    cluster_start_s: ClusterStartSeconds = 120.0
