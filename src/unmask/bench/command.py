@@ -31,6 +31,7 @@ from unmask.bench.policy_bench import Basis, run_policy_bench
 from unmask.bench.policy_under_test import NoPolicyError, open_policy
 from unmask.bench.precision_bench import run_precision_bench
 from unmask.bench.report import BenchReport, record_lines, to_json
+from unmask.bench.scale_bench import run_scale_bench
 from unmask.bench.search_bench import run_search_bench
 from unmask.bench.speculation_bench import run_speculation_bench
 from unmask.bench.table import print_report
@@ -254,4 +255,5 @@ BENCHES: dict[str, Maker] = {
     "precision": _plain(run_precision_bench),
     "conversation": _plain(run_conversation_bench),
     "layers": _layers,
+    "scale": _plain(run_scale_bench),
 }
