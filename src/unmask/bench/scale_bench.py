@@ -153,13 +153,8 @@ async def run_rounds(bench: Bench, engines: Engines, sizes: ScaleSizes, seed: in
 
 def scale_report(bench: Bench, rounds: ScaleRounds, *, seed: int, quick: bool, cores: Sequence[int]) -> BenchReport:
     """Return figures and targets of all rounds."""
-    faster = _ratio("throughput_2_vs_1", [one.rate for one in rounds.two], [one.rate for one in rounds.one], seed)
-    hits = _ratio(
-        "prefix_hit_rate_vs_random",
-        [one.hit_rate for one in rounds.rule],
-        [one.hit_rate for one in rounds.random],
-        seed,
-    )
+    faster = _ratio("throughput_2_vs_1", _values(rounds.two, _rate), _values(rounds.one, _rate), seed)
+    hits = _ratio("prefix_hit_rate_vs_random", _values(rounds.rule, _hits), _values(rounds.random, _hits), seed)
     cpu = [1_000 * one.engine_cpu_s / one.requests for one in (*rounds.one, *rounds.two)]
     engine_cpu = measured(
         "engine_cpu_ms", bootstrap_mean(cpu, seed), fallback=float(np.mean(cpu)), unit="ms a request", n=len(cpu)

@@ -36,7 +36,8 @@ class PinnedEngines:
     """The engines by name, as a gateway sees a fleet."""
 
     def __init__(self, settings: Settings, cores: Sequence[int]) -> None:
-        actor = ray.remote(PinnedEngine).options(num_cpus=1, max_concurrency=1_000)
+        make: Any = ray.remote(PinnedEngine)
+        actor = make.options(num_cpus=1, max_concurrency=1_000)
         self._handles: dict[str, Any] = {
             str(number): actor.remote(settings, core) for number, core in enumerate(cores, start=1)
         }

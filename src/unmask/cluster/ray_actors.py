@@ -71,7 +71,9 @@ class RayLauncher:
 
     def start(self, name: str) -> RayLink:
         """Start one, or return the one that runs."""
-        actor = ray.remote(EngineActor).options(
+        # Ray's stubs know no options of classes.
+        make: Any = ray.remote(EngineActor)
+        actor = make.options(
             name=engine_name(self._fleet, name),
             namespace=NAMESPACE,
             lifetime="detached",
@@ -125,7 +127,8 @@ class FleetActor:
 class GatewayDeployment:
     """A gateway as a deployment of Ray Serve; what keeps it from opening is in the deployment's message."""
 
-    async def __init__(self, plan: GatewayPlan, fleet: str) -> None:
+    # Serve waits for it.
+    async def __init__(self, plan: GatewayPlan, fleet: str) -> None:  # type: ignore[misc]
         self._gateway = Gateway(plan, RayFleets(fleet), lambda: uuid.uuid4().hex)
         await self._gateway.open()
 

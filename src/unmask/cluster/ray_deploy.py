@@ -1,11 +1,13 @@
 """Brings a deployment up on a Ray cluster, and takes it down."""
 
 import asyncio
+import logging
 import os
 import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import ray
 from ray import serve
@@ -39,7 +41,7 @@ def bring_up(address: str, settings: Settings, say: Say) -> None:
         NoCapacityError: the cluster is too small.
     """
     with connected(address):
-        check_room(settings, ray.cluster_resources())
+        check_room(settings, ray.cluster_resources())  # type: ignore[no-untyped-call]
         earlier = fleets()
         name = f"{FLEET}{uuid.uuid4().hex[:8]}"
         try:
@@ -82,7 +84,7 @@ def connected(address: str) -> Iterator[None]:
         yield
         return
     try:
-        ray.init(address=address, namespace=NAMESPACE, log_to_driver=False, logging_level="warning")
+        ray.init(address=address, namespace=NAMESPACE, log_to_driver=False, logging_level=logging.WARNING)
     except (ConnectionError, ValueError) as error:
         raise DeployError(f"no Ray cluster answers at {address}: {error}; start one with `ray start --head`") from error
     try:
@@ -102,11 +104,11 @@ def start_engines(name: str, settings: Settings, say: Say) -> View:
     Raises:
         DeployError: an engine cannot start, or none has in time.
     """
-    fleet = ray.remote(FleetActor).options(
-        name=name, namespace=NAMESPACE, lifetime="detached", max_restarts=-1, num_cpus=0
+    # Ray's stubs know no options of classes.
+    make: Any = ray.remote(FleetActor)
+    handle = make.options(name=name, namespace=NAMESPACE, lifetime="detached", max_restarts=-1, num_cpus=0).remote(
+        name, settings
     )
-    # Its name is what it is found by; a handle alone keeps nothing.
-    handle = fleet.remote(name, settings)
     ends = time.monotonic() + settings.cluster_start_s
     told = 0
     while True:
@@ -140,7 +142,8 @@ def start_gateways(fleet: str, settings: Settings, view: View) -> None:
         settings=settings, policies={name: None if one is None else one.digest for name, one in active.items()}
     )
     serve.start(proxy_location="EveryNode", http_options=HTTPOptions(host=settings.host, port=settings.port))
-    deployment = serve.deployment(GatewayDeployment).options(
+    deploying: Any = serve.deployment(GatewayDeployment)
+    deployment = deploying.options(
         name="gateway",
         num_replicas=settings.cluster_gateways,
         ray_actor_options={"num_cpus": settings.cluster_gateway_cpus},

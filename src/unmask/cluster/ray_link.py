@@ -69,10 +69,14 @@ class RayFleets:
     async def view(self) -> View:
         """Ask which engines there are."""
         with told_lost(self.name):
-            view: View = await ray.get_actor(self.name, NAMESPACE).view.remote()
+            view: View = await _actor(self.name).view.remote()
             return view
 
     async def drain(self) -> None:
         """Finish what runs, and end every engine."""
         with told_lost(self.name):
-            await ray.get_actor(self.name, NAMESPACE).drain.remote()
+            await _actor(self.name).drain.remote()
+
+
+def _actor(name: str) -> Any:  # noqa: ANN401 - a handle has the methods of whatever class it is of
+    return ray.get_actor(name, NAMESPACE)

@@ -44,7 +44,9 @@ class Slot:
         self._is_draining = False
 
     def hold(self, member: Member | None) -> None:
-        """Take note of which engine is here, and of what it says."""
+        """Take note of which engine is here, and of what it says; one that says nothing is as it was."""
+        if member is not None and member.status is None and self._member is not None:
+            member = replace(member, status=self._member.status)
         self._member = member
         status = None if member is None else member.status
         if status is None or self._lost is None:
@@ -113,20 +115,20 @@ class Slot:
     async def _events(self, link: Link, request: Request) -> AsyncGenerator[Event, None]:
         name = self._new_id()
         is_over = False
-        try:
-            async with aclosing(link.stream(name, make_call(request, self._clock.now()))) as items:
+        async with aclosing(link.stream(name, make_call(request, self._clock.now()))) as items:
+            try:
                 async for item in items:
                     if isinstance(item, Refusal):
                         is_over = True
                         raise item.error
                     is_over = isinstance(item, DoneEvent)
                     yield dated(item, self._clock.now())
-        except ReplicaLostError:
-            is_over = True
-            raise
-        finally:
-            if not is_over:
-                await self._abort(link, name, request)
+            except ReplicaLostError:
+                is_over = True
+                raise
+            finally:
+                if not is_over:
+                    await self._abort(link, name, request)
 
     async def _abort(self, link: Link, name: str, request: Request) -> None:
         """Stop a call whose caller has left, and tell what it took to whoever wants to know."""
