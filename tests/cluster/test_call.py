@@ -69,6 +69,7 @@ def test_errors_arrive_whole(error: UnmaskError) -> None:
     assert type(found) is type(error)
     assert (found.message, found.param) == (error.message, error.param)
     if isinstance(error, RetryLaterError):
+        assert isinstance(found, RetryLaterError)
         assert found.retry_after_s == error.retry_after_s
 
 
@@ -76,7 +77,7 @@ def test_checks_of_a_request_go_along() -> None:
     """What an exit rule asks of drafts is asked where the engine runs, and judges alike."""
     messages = (Message(role=Role.USER, content="add 12 + 30"),)
     schema = JsonSchema({"type": "object", "required": ["이름"]})
-    for task in (None, *all_tasks()):
+    for task in (None, *all_tasks().values()):
         check = make_check(messages, task, schema, (Pattern('[가-힣{}": ]+'),))
         assert check is not None
         found = carried(check)

@@ -1,6 +1,7 @@
 """What runs in the processes of a Ray cluster."""
 
 import asyncio
+import os
 import uuid
 from collections.abc import AsyncGenerator
 from dataclasses import replace
@@ -46,6 +47,10 @@ class EngineActor:
     async def status(self) -> Status:
         """Say what there is to do."""
         return self._host.status()
+
+    async def pid(self) -> int:
+        """Return the number of this process, for whoever looks after it."""
+        return os.getpid()
 
     async def drain(self) -> None:
         """Finish what runs, and take nothing more."""
