@@ -15,7 +15,7 @@ from unmask.errors import ConfigError, NoCapacityError
     [
         ({"remote": "remote.yaml"}, "remote", "allowed: none in a deployment"),
         ({"port": 0}, "port", "allowed: 1 to 65535"),
-        ({"replicas": 3, "cluster_most_replicas": 2}, "cluster_most_replicas", "allowed: 3 or more"),
+        ({"replicas": 3, "cluster_most_replicas": 2}, "cluster_most_replicas", "allowed: 0, or 3 and more"),
         ({"database": "장부.db"}, "database", "allowed: a URL of PostgreSQL"),
         ({"keys": KeyMode.REQUIRED}, "database", "allowed: a URL of PostgreSQL"),
     ],

@@ -25,9 +25,9 @@ def check_settings(settings: Settings) -> None:
     if settings.port == 0:
         raise ConfigError("port is 0, allowed: 1 to 65535 in a deployment, whose gateways share it", param="port")
     most = settings.cluster_most_replicas
-    if most is not None and most < settings.replicas:
+    if 0 < most < settings.replicas:
         raise ConfigError(
-            f"cluster_most_replicas is {most}, allowed: {settings.replicas} or more, as there always are as many as "
+            f"cluster_most_replicas is {most}, allowed: 0, or {settings.replicas} and more, as there always are as many as "
             "replicas says",
             param="cluster_most_replicas",
         )

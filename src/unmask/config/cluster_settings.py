@@ -13,13 +13,12 @@ ClusterGatewayCpus = Annotated[
 ]
 
 ClusterMostReplicas = Annotated[
-    int | None,
+    int,
     Setting(
         Group.CLUSTER,
-        Range(1, 64),
+        Range(0, 64),
         "Most engine replicas; there are at least as many as `replicas` says, and between the two as many as the "
-        "predicted work needs.",
-        empty="as many as replicas says, always",
+        "predicted work needs. 0 for as many as `replicas` says, always.",
     ),
 ]
 
