@@ -36,7 +36,8 @@ def postgres() -> Iterator[PostgresServer]:
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A Ray cluster of this machine, with two processors to give away."""
-    ray = pytest.importorskip("ray")
+    import ray
+
     # Its processes inherit this, and import what the test does.
     source = str(Path(__file__).parents[2] / "src")
     before = dict(os.environ)

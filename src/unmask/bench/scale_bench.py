@@ -22,7 +22,6 @@ from unmask.backend import Backend, Event, Generation, ModelInfo, Request, last_
 from unmask.bench.bench import Bench
 from unmask.bench.report import BenchReport, Figure, Op, Record, measured, target
 from unmask.bench.scale_load import CALLERS, Round, ScaleSizes, document_requests, long_requests, run_round
-from unmask.cluster.errors import ClusterMissingError
 from unmask.cluster.gateway import Fleets, give, opened_backend
 from unmask.cluster.slot import Slot
 from unmask.config import Settings
@@ -103,13 +102,11 @@ def run_scale_bench(bench: Bench, *, seed: int, quick: bool, progress: Progress)
     """Measure one replica against two, and the rule against a random choice.
 
     Raises:
-        ClusterMissingError: Ray is not installed.
         UnmaskError: this process may use one processor only.
     """
-    try:
-        from unmask.bench.scale_engines import opened_engines  # noqa: PLC0415 - needs an extra
-    except ModuleNotFoundError as error:
-        raise ClusterMissingError from error
+    # Here, as it needs an extra.
+    from unmask.bench.scale_engines import opened_engines  # noqa: PLC0415
+
     cores = sorted(os.sched_getaffinity(0))[:2]
     if len(cores) < 2:
         raise UnmaskError("this process may use one processor, and two replicas need one each; allow it two")

@@ -27,8 +27,8 @@ def check_settings(settings: Settings) -> None:
     most = settings.cluster_most_replicas
     if 0 < most < settings.replicas:
         raise ConfigError(
-            f"cluster_most_replicas is {most}, allowed: 0, or {settings.replicas} and more, as there always are as many as "
-            "replicas says",
+            f"cluster_most_replicas is {most}, allowed: 0, or {settings.replicas} and more, as there always are as "
+            "many as replicas says",
             param="cluster_most_replicas",
         )
     needs_books = settings.database is not None or settings.keys is KeyMode.REQUIRED
