@@ -21,7 +21,15 @@ import numpy as np
 from unmask.backend import Backend, Event, Generation, ModelInfo, Request, last_generation
 from unmask.bench.bench import Bench
 from unmask.bench.report import BenchReport, Figure, Op, Record, measured, target
-from unmask.bench.scale_load import CALLERS, Round, ScaleSizes, document_requests, long_requests, run_round
+from unmask.bench.scale_load import (
+    CALLERS,
+    DOCUMENT_CALLERS,
+    Round,
+    ScaleSizes,
+    document_requests,
+    long_requests,
+    run_round,
+)
 from unmask.cluster.gateway import Fleets, give, opened_backend
 from unmask.cluster.slot import Slot
 from unmask.config import Settings
@@ -35,8 +43,8 @@ from unmask.stats import bootstrap_mean, ratio_interval
 ROUNDS, QUICK_ROUNDS = 20, 2
 REQUESTS, QUICK_REQUESTS = 48, 8
 """Of a round, in each arm of throughput."""
-POOL_TOKENS = 4_096
-DOCUMENTS, QUICK_DOCUMENTS, QUESTIONS = 16, 4, 3
+POOL_TOKENS = 6_144
+DOCUMENTS, QUICK_DOCUMENTS, QUESTIONS = 24, 4, 4
 """Of a round: documents of one and a half times a replica's pages, so that two hold together what one cannot."""
 PATIENCE_S = 300.0
 LEAST_CPU_MS = 100.0
@@ -141,10 +149,10 @@ async def run_rounds(bench: Bench, engines: Engines, sizes: ScaleSizes, seed: in
             drawn = rng.getrandbits(64)
             for arm, backend in _drawn(rng, {"one": alone, "two": both}):
                 asked = long_requests(bench.model.name, bench.tokenizer, sizes.requests, Random(f"{drawn} {arm}"))
-                rounds[arm].append(await _asked(bench, engines, backend, asked))
+                rounds[arm].append(await _asked(bench, engines, backend, asked, CALLERS))
             for arm, backend in _drawn(rng, {"rule": both, "random": chance}):
                 asked = document_requests(bench.model.name, bench.tokenizer, sizes, Random(f"{drawn} {arm}"))
-                rounds[arm].append(await _asked(bench, engines, backend, asked))
+                rounds[arm].append(await _asked(bench, engines, backend, asked, DOCUMENT_CALLERS))
     return ScaleRounds(**{arm: tuple(found) for arm, found in rounds.items()})
 
 
@@ -208,14 +216,16 @@ def _drawn(rng: Random, arms: Mapping[str, Backend]) -> list[tuple[str, Backend]
     return rng.sample(list(arms.items()), len(arms))
 
 
-async def _asked(bench: Bench, engines: Engines, backend: Backend, asked: Sequence[Request]) -> Round:
-    return await run_round(backend, asked, callers=CALLERS, now=bench.clock.now, cpu_s=engines.cpu_s)
+async def _asked(bench: Bench, engines: Engines, backend: Backend, asked: Sequence[Request], callers: int) -> Round:
+    return await run_round(backend, asked, callers=callers, now=bench.clock.now, cpu_s=engines.cpu_s)
 
 
 def _ratio(name: str, above: Sequence[float], below: Sequence[float], seed: int) -> Figure:
     """Return by how many times one arm is above the other, round by round."""
     fallback = float(np.mean(above) / np.mean(below)) if np.mean(below) else math.inf
-    return measured(name, ratio_interval(above, below, seed), fallback=fallback, unit="times", n=len(above))
+    return measured(
+        name, ratio_interval(above, below, seed, paired=True), fallback=fallback, unit="times", n=len(above)
+    )
 
 
 def _means(

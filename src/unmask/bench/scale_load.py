@@ -12,7 +12,8 @@ from unmask.backend import Backend, Generation, Request
 from unmask.text.tokenizer import TextTokenizer
 from unmask.types import Message, Outcome, Role, StepBudget
 
-CALLERS = 8
+CALLERS, DOCUMENT_CALLERS = 8, 4
+"""At once; of documents so few that what runs holds few of the pages."""
 LONG_TOKENS = 512
 """Of a prompt that nobody else has: an engine has a tenth of a second to do with it and its canvas."""
 DOCUMENT_TOKENS = 384
