@@ -149,6 +149,25 @@ async def test_cancelling_before_the_submission_is_taken(server: Server) -> None
     assert await server.outcome(make_submission()) is Outcome.COMPLETED
 
 
+async def test_cancelling_twice_leaves_nothing_open(server: Server) -> None:
+    """A caller that is cancelled again while it waits for what it took does not keep a drain from ending."""
+
+    async def call() -> None:
+        async for _ in server.front.run(make_submission(max_steps=ENDLESS), lambda _sequence: None):
+            pass
+
+    calling = asyncio.create_task(call())
+    await until(server.is_running)
+    calling.cancel()
+    await asyncio.sleep(0)
+    calling.cancel()
+    await asyncio.wait((calling,))
+    async with asyncio.timeout(PATIENCE_S):
+        await server.front.drain()
+
+    assert server.holds_nothing()
+
+
 async def test_closing_after_the_end_aborts_nothing(server: Server) -> None:
     """Closing an iterator that has ended, or was never started, does no harm."""
     ended = server.front.run(make_submission())

@@ -18,6 +18,7 @@ class _Run:
     items: asyncio.Queue[Item | Exception | None] = field(default_factory=asyncio.Queue)
     left: list[Generation] = field(default_factory=list)
     task: asyncio.Task[None] | None = None
+    is_aborted: bool = False
 
 
 class EngineHost:
@@ -65,7 +66,10 @@ class EngineHost:
         run = self._runs.get(name)
         if run is None or run.task is None:
             return None
-        run.task.cancel()
+        if not run.is_aborted:
+            # Once: the first one waits for what the call took, and another would cut that short.
+            run.is_aborted = True
+            run.task.cancel()
         await asyncio.wait((run.task,))
         return moved(run.left[-1], -self._clock.now()) if run.left else None
 

@@ -134,14 +134,17 @@ class Front:
                     raise notice
                 yield notice
         finally:
-            if not ended:
-                with suppress(EngineStoppedError):
-                    self._thread.post(_abort(ids))
-                    if left is not None:
-                        await _tell_end(relay, left)
-            self._open -= 1
-            if self._open == 0:
-                self._idle.set()
+            try:
+                if not ended:
+                    with suppress(EngineStoppedError):
+                        self._thread.post(_abort(ids))
+                        if left is not None:
+                            await _tell_end(relay, left)
+            finally:
+                # Also where the caller is cancelled once more while it waits, or a drain would never end.
+                self._open -= 1
+                if self._open == 0:
+                    self._idle.set()
 
     async def drain(self) -> None:
         """Take nothing new, let everything open end, stop the thread."""
