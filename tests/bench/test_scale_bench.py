@@ -56,7 +56,7 @@ def make_rounds(count: int, cpu_s: float = 1.5) -> ScaleRounds:
     """Return rounds in which two replicas do twice as much, and the rule finds twice as much cached."""
     wiggles = [1 + 0.01 * number for number in range(count)]
     return ScaleRounds(
-        one=tuple(make_round(5 * wiggle, cpu_s=cpu_s * wiggle) for wiggle in wiggles),
+        one=tuple(make_round(5 * wiggle, cpu_s=cpu_s * wiggle) for wiggle in reversed(wiggles)),
         two=tuple(make_round(10 * wiggle, cpu_s=cpu_s * wiggle) for wiggle in wiggles),
         rule=tuple(make_round(5, 0.6 * wiggle) for wiggle in wiggles),
         random=tuple(make_round(5, 0.3 * wiggle) for wiggle in wiggles),
