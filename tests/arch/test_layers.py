@@ -4,7 +4,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-MAY_REACH_TORCH = {"app", "bench", "cli", "core", "engine", "local", "testing", "train"}
+MAY_REACH_TORCH = {"app", "bench", "cli", "cluster", "core", "engine", "local", "testing", "train"}
 
 
 def modules() -> set[str]:

@@ -14,6 +14,7 @@ from unmask.config.keys import Key, settings_keys
 DOCS = Path(__file__).parents[2] / "docs"
 TEXT = (DOCS / "cli.md").read_text(encoding="utf-8")
 OPERATIONS = (DOCS / "operations.md").read_text(encoding="utf-8")
+TAKE_SETTINGS = {"serve", "config", "deploy ray"}
 OF_SETTINGS = frozenset(key.flag for key in settings_keys())
 
 
@@ -33,7 +34,7 @@ def options() -> list[tuple[str, str]]:
         for name, parser in commands_of(build_parser())
         for action in parser._actions
         for option in action.option_strings
-        if option not in {"-h", "--help"} and (name not in {"serve", "config"} or option not in OF_SETTINGS)
+        if option not in {"-h", "--help"} and (name not in TAKE_SETTINGS or option not in OF_SETTINGS)
     ]
 
 

@@ -5,36 +5,22 @@ import gc
 import os
 import socket
 from collections.abc import Callable
-from dataclasses import replace
 
 from rich.console import Console
 from sqlalchemy import Engine
 
-from unmask.api.application import create_app, system_chance
-from unmask.api.running import Running
 from unmask.app.banner import print_banner
-from unmask.app.books import ledger_in, opened_engine, prices_of
-from unmask.app.cache import audit_folder, cache_parts
-from unmask.app.control import control_parts, record_folder, refiner_in
+from unmask.app.books import opened_engine
 from unmask.app.files import make_room
-from unmask.app.keys import authenticator_in
-from unmask.app.reward import opened_reward
-from unmask.app.routes import check_prices, routes_for
 from unmask.app.server import DrainingServer
+from unmask.app.site import opened_site
 from unmask.app.tracing import opened_tracing
 from unmask.backend import Backend
 from unmask.config import Settings
 from unmask.config.choices import KeyMode
 from unmask.config.rules import is_loopback
-from unmask.config.savings import enabled_savings
-from unmask.config.state import state_folder
 from unmask.errors import ConfigError
-from unmask.ledger.book import DatabaseLedger
-from unmask.ledger.errors import LedgerUnavailableError
 from unmask.metrics.tracing import Tracing
-from unmask.policy.folders import open_store
-from unmask.savings.standing import KnownSavings, known_figures
-from unmask.text.tokenizer import packaged_tokenizer
 
 BACKLOG = 2048
 
@@ -97,37 +83,14 @@ async def _serve(
     engine: Engine | None,
     tracing: Tracing | None,
 ) -> int:
-    keys = None if engine is None else authenticator_in(engine, settings, os.environ)
     backend = make_backend(settings)
-    running = Running(settings.replicas * settings.max_rows * len(backend.models()) + settings.queue_limit)
-    chance = system_chance()
-    tokenizer = packaged_tokenizer()
-    parts = control_parts(
-        record_folder(os.environ),
-        open_store(settings.policy_dir, os.environ),
-        chance.draw_seed,
-        count_tokens=tokenizer.chat_length,
-        max_tokens=backend.models()[0].default_max_tokens,
-    )
-    routes = routes_for(settings, backend, tokenizer.chat_length)
-    ledger = None
-    if engine is not None:
-        check_prices(routes, prices_of(settings))
-        ledger = ledger_in(engine, settings)
-    savings = KnownSavings(figures=known_figures(state_folder(os.environ)), enabled=enabled_savings(settings))
-    refiner = refiner_in(settings, os.environ, tokenizer.chat_length, chance.draw_seed)
-    cache = cache_parts(
-        settings, audit_folder(os.environ), chance.clock, new_id=chance.new_id, draw_seed=chance.draw_seed
-    )
-    async with opened_reward(settings, os.environ, chance.clock) as desk:
-        parts = replace(parts, ledger=ledger, routes=routes, savings=savings, refiner=refiner, cache=cache, reward=desk)
-        app = create_app(backend, settings, running, chance, parts=parts, keys=keys, tracing=tracing)
+    async with opened_site(settings, backend, engine, tracing, console) as site:
         server = DrainingServer(
-            app,
+            site.app,
             backend,
-            running,
+            site.running,
             settings,
-            new_id=chance.new_id,
+            new_id=site.chance.new_id,
             say=lambda text: console.print(text, highlight=False, markup=False),
         )
         # What is loaded by now stays to the end. Neither collections meanwhile nor the one at exit, which with torch
@@ -137,30 +100,12 @@ async def _serve(
             console,
             url_of(listener),
             backend.models(),
-            parts.policies,
-            routes=routes,
+            site.parts.policies,
+            routes=site.parts.routes,
             loads=backend.load(),
-            has_keys=keys is not None,
+            has_keys=site.has_keys,
         )
-        try:
-            return await server.serve_all(listener)
-        finally:
-            if parts.book is not None:
-                parts.book.close()
-            if refiner is not None:
-                refiner.pairs.close()
-            if cache is not None:
-                cache.close()
-            if ledger is not None:
-                await _close(ledger, console)
-
-
-async def _close(ledger: DatabaseLedger, console: Console) -> None:
-    """Book what waits; where that cannot be, say so: whoever starts the server next finds it, as lost."""
-    try:
-        await ledger.close()
-    except LedgerUnavailableError as error:
-        console.print(error.message, highlight=False, markup=False, soft_wrap=True)
+        return await server.serve_all(listener)
 
 
 def fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -31,10 +32,12 @@ from unmask.bench.policy_bench import Basis, run_policy_bench
 from unmask.bench.policy_under_test import NoPolicyError, open_policy
 from unmask.bench.precision_bench import run_precision_bench
 from unmask.bench.report import BenchReport, record_lines, to_json
+from unmask.bench.scale_bench import run_scale_bench
 from unmask.bench.search_bench import run_search_bench
 from unmask.bench.speculation_bench import run_speculation_bench
 from unmask.bench.table import print_report
 from unmask.clock import SystemClock
+from unmask.cluster.errors import ClusterMissingError
 from unmask.config.file import find_file
 from unmask.config.load import load_settings
 from unmask.control.sources import short_digest
@@ -108,12 +111,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _runners(bench: Bench, args: argparse.Namespace, console: Console) -> dict[str, Runner]:
-    """Return what runs the chosen benches; among several one without a policy to measure is left out, and said so."""
+    """Return what runs the chosen benches; among several one that lacks a policy or Ray is left out, and said so."""
     runners: dict[str, Runner] = {}
     for name in _chosen(args.name):
         try:
             runners[name] = BENCHES[name](bench, args, console)
-        except NoPolicyError as error:
+        except (NoPolicyError, ClusterMissingError) as error:
             if args.name == name or args.policy is not None:
                 raise
             console.print(f"bench {name} cannot measure: {error.message}", markup=False, highlight=False)
@@ -239,6 +242,12 @@ def _layers(bench: Bench, args: argparse.Namespace, _: Console) -> Runner:
     return run_it
 
 
+def _scale(bench: Bench, args: argparse.Namespace, console: Console) -> Runner:
+    if find_spec("ray") is None:
+        raise ClusterMissingError
+    return _plain(run_scale_bench)(bench, args, console)
+
+
 BENCHES: dict[str, Maker] = {
     "engine": _plain(run_engine_bench),
     "model": _plain(run_model_bench),
@@ -254,4 +263,5 @@ BENCHES: dict[str, Maker] = {
     "precision": _plain(run_precision_bench),
     "conversation": _plain(run_conversation_bench),
     "layers": _layers,
+    "scale": _scale,
 }

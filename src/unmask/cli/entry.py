@@ -34,6 +34,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType({
     "bench": ("unmask.cli.workshop", "run_bench"),
     "gate": ("unmask.cli.gate", "run_gate"),
     "world": ("unmask.cli.world", "run_world"),
+    "deploy": ("unmask.cli.deploy", "run_deploy"),
 })  # fmt: skip
 """Where the function of each command is."""
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from unmask.cli.arguments import Parser, add_command, add_json, budgets, number, whole
 from unmask.cli.cache_parser import add_cache_actions
+from unmask.cli.deploy_parser import add_deploy_actions
 from unmask.cli.exits import EXPLAINED
 from unmask.cli.gate_parser import add_gate_actions
 from unmask.cli.keys_parser import add_key_commands, add_tenant_commands
@@ -33,6 +34,7 @@ MEASURES = (
     "precision",
     "conversation",
     "layers",
+    "scale",
 )
 BENCHES = (*MEASURES, "all")
 ANY_MODEL = "which model answers: a name in the package, a checkpoint's folder, or OWNER/NAME on the Hub (default tiny)"
@@ -51,6 +53,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_serve(commands)
     _add_config(commands)
+    add_deploy_actions(add_command(commands, "deploy", "Run gateways and engines on more machines than one."))
     _add_generate(commands)
     _add_examples(commands)
     _add_models(commands)

@@ -20,6 +20,7 @@ class Group(StrEnum):
     SEARCH = "search"
     TRACING = "tracing"
     CONNECTIONS = "connections"
+    CLUSTER = "cluster"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,26 @@ from unmask.config.cache_settings import (
     CacheTtl,
 )
 from unmask.config.choices import CacheMode, KeyMode, Switch
+from unmask.config.cluster_settings import (
+    ClusterDrainSeconds,
+    ClusterGatewayCpus,
+    ClusterGateways,
+    ClusterMostReplicas,
+    ClusterReplicaCpus,
+    ClusterReplicaGpus,
+    ClusterStartSeconds,
+)
+from unmask.config.connection_settings import (
+    BodyTimeoutS,
+    HeaderTimeoutS,
+    KeepAliveS,
+    MaxConnections,
+    MaxHeaderBytes,
+    MaxHeaders,
+    MaxTargetBytes,
+    MinBodyRate,
+    WriteTimeoutS,
+)
 from unmask.config.durability import Durability
 from unmask.config.reward_settings import RewardKeyEnv, RewardKeyFile, RewardTimeout, RewardUrl
 from unmask.config.rules import Address, Folder, Group, Names, OneOf, Range, Setting, Url
@@ -332,65 +352,20 @@ class Settings:
         ),
     ] = 1.0
 
-    max_connections: Annotated[
-        int,
-        Setting(
-            Group.CONNECTIONS,
-            Range(1, 100_000),
-            "Connections held at once; one more closes the one that has been idle longest.",
-        ),
-    ] = 1_024
-    max_target_bytes: Annotated[
-        int,
-        Setting(
-            Group.CONNECTIONS,
-            Range(128, 65_536),
-            "Longest request target, which is path and query; a longer one is refused with 414.",
-        ),
-    ] = 8_192
-    max_headers: Annotated[
-        int, Setting(Group.CONNECTIONS, Range(8, 10_000), "Most headers of a request; more are refused with 431.")
-    ] = 100
-    max_header_bytes: Annotated[
-        int,
-        Setting(
-            Group.CONNECTIONS, Range(1_024, 1 << 20), "Bytes of all headers of a request; more are refused with 431."
-        ),
-    ] = 32_768
-    header_timeout_s: Annotated[
-        float,
-        Setting(
-            Group.CONNECTIONS,
-            _SECONDS,
-            "Seconds for the headers of a request to arrive, from its first byte or from the connection's opening.",
-        ),
-    ] = 10.0
-    body_timeout_s: Annotated[
-        float,
-        Setting(
-            Group.CONNECTIONS,
-            _SECONDS,
-            "Seconds for the body of a request to arrive; a slower one is refused with 408.",
-        ),
-    ] = 60.0
-    min_body_rate: Annotated[
-        int,
-        Setting(
-            Group.CONNECTIONS,
-            Range(0, 1 << 30),
-            "Bytes a second that a body has to bring on average once 5 seconds have passed, else 408; 0 asks for none.",
-        ),
-    ] = 256
-    write_timeout_s: Annotated[
-        float,
-        Setting(
-            Group.CONNECTIONS,
-            _SECONDS,
-            "Seconds that a client may leave a waiting answer unread before its connection is cut.",
-        ),
-    ] = 30.0
+    max_connections: MaxConnections = 1_024
+    max_target_bytes: MaxTargetBytes = 8_192
+    max_headers: MaxHeaders = 100
+    max_header_bytes: MaxHeaderBytes = 32_768
+    header_timeout_s: HeaderTimeoutS = 10.0
+    body_timeout_s: BodyTimeoutS = 60.0
+    min_body_rate: MinBodyRate = 256
+    write_timeout_s: WriteTimeoutS = 30.0
     # Longer than clients keep idle connections, so that it is they who close them and no request is lost in between.
-    keep_alive_s: Annotated[
-        float,
-        Setting(Group.CONNECTIONS, _SECONDS, "Seconds that a connection may stay idle between requests."),
-    ] = 75.0
+    keep_alive_s: KeepAliveS = 75.0
+    cluster_gateways: ClusterGateways = 1
+    cluster_gateway_cpus: ClusterGatewayCpus = 1.0
+    cluster_most_replicas: ClusterMostReplicas = 0
+    cluster_replica_cpus: ClusterReplicaCpus = 1.0
+    cluster_replica_gpus: ClusterReplicaGpus = 0.0
+    cluster_drain_s: ClusterDrainSeconds = 5.0
+    cluster_start_s: ClusterStartSeconds = 120.0

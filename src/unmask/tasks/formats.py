@@ -69,6 +69,10 @@ class JsonSchema:
         except ValueError as error:
             raise InvalidSchemaError(f"{error}.") from error
 
+    def __reduce__(self) -> tuple[type["JsonSchema"], tuple[dict[str, object]]]:
+        """Go to another process as the schema, which is compiled anew there."""
+        return JsonSchema, (self.schema,)
+
     @property
     def work(self) -> int:
         """What checking an answer takes at most, for each of its characters; see `schema_limits`."""

@@ -39,6 +39,10 @@ class Pattern:
         _compiled(pattern, pattern)
         self._validator = _compiled(f"^(?:{pattern})$", pattern)
 
+    def __reduce__(self) -> tuple[type["Pattern"], tuple[str]]:
+        """Go to another process as the pattern, which is compiled anew there."""
+        return Pattern, (self.pattern,)
+
     def judge(self, messages: tuple[Message, ...], text: str) -> CheckResult:  # noqa: ARG002 - the protocol's
         """Match the whole answer."""
         if len(text) > LONGEST_ANSWER:

@@ -1,0 +1,1 @@
+"""Gateways and engines as processes of a Ray cluster; only what is named `ray_*` imports Ray."""
