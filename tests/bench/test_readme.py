@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from unmask.bench.readme import README, figures_text, insert, load, load_if_kept
+from unmask.bench.readme import README, figures_text, insert, kept_figures, load, load_if_kept
 
 ROOT = Path(__file__).parents[2]
 
@@ -12,8 +12,7 @@ def test_the_readme_shows_the_kept_results() -> None:
     text = (ROOT / README).read_text(encoding="utf-8")
     results = ROOT / "bench" / "results"
 
-    shown = figures_text(load("engine", results), load("model", results), load_if_kept("policy", results))
-    assert insert(text, shown) == text
+    assert insert(text, kept_figures(results)) == text
 
 
 def test_policy_is_shown_once_it_was_measured() -> None:

@@ -16,8 +16,8 @@ from unmask.types import Verification
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 FIGURES = [
-    {"name": "int8.saved", "value": 0.4, "low": 0.3, "high": 0.5, "n": 10},
-    {"name": "int8.quality_difference", "value": -0.01, "low": -0.02, "high": 0.0, "n": 10},
+    {"name": "routing.saved", "value": 0.4, "low": 0.3, "high": 0.5, "n": 10},
+    {"name": "routing.quality_difference", "value": -0.01, "low": -0.02, "high": 0.0, "n": 10},
 ]
 
 
@@ -36,11 +36,11 @@ def test_savings_are_shown_with_their_quality(tmp_path: Path) -> None:
     listed = json.loads(type_in("savings", "--json").out)["savings"]
 
     assert (before.code, kept.code, after.code) == (0, 0, 0)
-    assert "int8 cannot be enabled before it is measured: unmask bench layers" in before.err
+    assert "routing cannot be enabled before it is measured: unmask bench layers" in before.err
     assert "40.0% (30.0% to 50.0%)" in after.out
     assert "-1.0% (-2.0% to +0.0%)" in after.out
-    assert "int8 cannot be enabled" not in after.err
-    assert next(one for one in listed if one["name"] == "int8")["figure"]["measured"] == "2026-11-30"
+    assert "routing cannot be enabled" not in after.err
+    assert next(one for one in listed if one["name"] == "routing")["figure"]["measured"] == "2026-11-30"
 
 
 def test_results_that_are_not_there_are_refused(tmp_path: Path) -> None:

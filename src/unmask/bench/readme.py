@@ -11,6 +11,7 @@ from unmask.bench.layers_picture import QUALITY, rows_of
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 README = Path("README.md")
 RESULTS = Path("bench/results")
+OTHERS = ("isolation", "batching", "gateway", "gate", "business", "layers")
 ARMS = ("engine", "lockstep", "reference", "bfloat16", "reference_bfloat16", "autoregressive")
 
 
@@ -42,6 +43,13 @@ def load(name: str, folder: Path = RESULTS) -> dict[str, Any]:
 def load_if_kept(name: str, folder: Path = RESULTS) -> dict[str, Any] | None:
     """Load one kept result; nothing where there is none yet."""
     return load(name, folder) if (folder / f"{name}.json").exists() else None
+
+
+def kept_figures(folder: Path) -> str:
+    """Return the tables of all kept results that the README shows."""
+    kept = (load_if_kept(name, folder) for name in OTHERS)
+    others = [report for report in kept if report is not None]
+    return figures_text(load("engine", folder), load("model", folder), load_if_kept("policy", folder), others)
 
 
 def _targets(title: str, report: Mapping[str, Any]) -> str:
@@ -124,13 +132,7 @@ def _autoregressive(report: Mapping[str, Any]) -> str:
 
 def main() -> int:
     """Rewrite the README; returns 0."""
-    kept = (load_if_kept(name) for name in ("isolation", "batching", "gateway", "gate", "layers"))
-    others = [report for report in kept if report is not None]
-    text = insert(
-        README.read_text(encoding="utf-8"),
-        figures_text(load("engine"), load("model"), load_if_kept("policy"), others),
-    )
-    README.write_text(text, encoding="utf-8")
+    README.write_text(insert(README.read_text(encoding="utf-8"), kept_figures(RESULTS)), encoding="utf-8")
     return 0
 
 
