@@ -16,7 +16,7 @@ from unmask.engine.runner import Runner
 from unmask.engine.weights import LoadedModel, save_weights
 from unmask.errors import ConfigError, UnknownModelError, WeightsError
 from unmask.local import build
-from unmask.local.build import LocalPlan, build_local_backend, build_local_backends, build_model
+from unmask.local.build import LocalPlan, build_local_backend, build_local_backends
 from unmask.local.model import ServedModel, serve_model
 from unmask.sched.settings import SchedSettings
 from unmask.testing.networks import make_network
@@ -84,7 +84,8 @@ def test_trained_weights_are_served_from_their_file(tmp_path: Path) -> None:
     """A path takes the place of the package."""
     path = tmp_path / "mine.safetensors"
     save_weights(path, make_network(SHAPE), name="mine")
-    served = build_model("mine", SETTINGS, weights=path)
+    backend = build_local_backend((str(path),), SETTINGS)
+    (served,) = backend._models.values()
 
     assert served.info.name == "mine"
     assert served.tokenizer is packaged_tokenizer()

@@ -44,8 +44,8 @@ class CacheFound(BaseModel):
     similarity: float | None = Field(description="Cosine of both questions, 1 of the same.")
 
 
-class ChoiceDiffusion(BaseModel):
-    """What one of several choices cost."""
+class CountedSteps(BaseModel):
+    """The counts that a choice and all of them together have."""
 
     model_config = _EXACT
 
@@ -63,6 +63,11 @@ class ChoiceDiffusion(BaseModel):
     drafted: int = Field(description="Drafted tokens that speculative steps verified; 0 in other modes.")
     accepted: int = Field(description="Those of them that became output.")
     accepted_per_round: float = Field(description="The same per step: a round verifies one draft and makes the next.")
+
+
+class ChoiceDiffusion(CountedSteps):
+    """What one of several choices cost."""
+
     exit_reason: ExitReason
     verify: Verification
     reexpansions: int
@@ -90,27 +95,11 @@ class PromptTokensDetails(BaseModel):
     cached_tokens: int = Field(description="Prompt tokens found in the prefix cache.")
 
 
-class DiffusionUsage(BaseModel):
+class DiffusionUsage(CountedSteps):
     """Denoise steps: what they were allowed to be, and what they were."""
 
-    model_config = _EXACT
-
     steps_allocated: int
-    steps_used: int
-    steps_known: bool = Field(
-        description="False where the server behind this one does not say its steps: then `steps_used` is 0, which "
-        "means nothing, unless it is estimated."
-    )
-    steps_estimated: bool = Field(description="Whether `steps_used` is estimated from counters of that server.")
-    cap_ignored: bool = Field(
-        description="Whether that shows that the server took more steps than it was told to; they are not charged."
-    )
-    tokens_known: bool = Field(description="The same of numbers of tokens.")
     prompt_tokens_saved: int = Field(description="Tokens that refinement has cut from the prompt, as counted here.")
-    canvases: int
-    drafted: int = Field(description="Drafted tokens that speculative steps verified; 0 in other modes.")
-    accepted: int = Field(description="Those of them that became output.")
-    accepted_per_round: float = Field(description="The same per step: a round verifies one draft and makes the next.")
     tokens_per_step: float
     exit_reason: ExitReason | Literal["mixed"]
     verify: Verification

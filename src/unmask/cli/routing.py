@@ -4,7 +4,6 @@ import argparse
 import asyncio
 import time
 from dataclasses import asdict
-from pathlib import Path
 
 from rich.table import Table
 
@@ -12,6 +11,7 @@ from unmask.backend import ModelInfo
 from unmask.cli.exits import Exit, UsageError
 from unmask.cli.intervals import interval_record, shown
 from unmask.cli.tools import Tools
+from unmask.cli.tuning import write_out
 from unmask.config import Settings
 from unmask.control.route import Route, RouteEnd
 from unmask.control.route_file import route_content
@@ -36,7 +36,7 @@ def run_tune_routing(args: argparse.Namespace, tools: Tools) -> int:
         tasks={found.task: found.route for found in done.fitted},
         report=report,
     )
-    _write(args.out, content)
+    write_out(args.out, content)
     if args.json:
         tools.write_json(report)
     else:
@@ -86,14 +86,6 @@ async def _run(args: argparse.Namespace, plan: RoutingPlan, tools: Tools) -> Rou
 
 def _end(model: ModelInfo) -> RouteEnd:
     return RouteEnd(name=model.name, digest=model.digest)
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    except OSError as error:
-        raise UsageError(f"--out is {str(path)!r}, which cannot be written: {error.strerror}") from error
 
 
 def routing_report(done: RoutingRun, plan: RoutingPlan) -> dict[str, object]:

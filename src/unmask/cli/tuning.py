@@ -49,7 +49,7 @@ def run_finality(args: argparse.Namespace, tools: Tools) -> int:
     trained = asyncio.run(_train(args, tools))
     content = finality_bytes(trained.model)
     digest, _ = canonical_part(content)
-    _write(args.out, content)
+    write_out(args.out, content)
     if args.json:
         tools.write_json({"finality": digest, "seed": args.seed, **_finality_record(trained)})
     else:
@@ -154,7 +154,7 @@ def run_replay(args: argparse.Namespace, tools: Tools) -> int:
     old, new = (_complete(policy, store, parts) for policy in policies)
     replayed = asyncio.run(_replay(args, policies[0], old, new, tools))
     if replayed.evidence is not None:
-        _write(args.out, replay_bytes(replayed.evidence))
+        write_out(args.out, replay_bytes(replayed.evidence))
     tools.write_json(_replay_record(replayed)) if args.json else tools.out.print(_replay_table(replayed))
     if replayed.evidence is None:
         tools.say("there are not enough controls in which the new rule would have exited; nothing was written")
@@ -232,7 +232,12 @@ def _complete(policy: Policy, store: PolicyStore, parts: Mapping[str, FinalityMo
     return ReplayedPolicy(digest=policy_digest(policy), tasks=tasks)
 
 
-def _write(path: Path, content: bytes) -> None:
+def write_out(path: Path, content: bytes) -> None:
+    """Write what ``--out`` names.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

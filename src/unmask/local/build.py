@@ -21,28 +21,6 @@ from unmask.text.tokenizer import packaged_tokenizer
 from unmask.types import Device, Precision
 
 
-def build_model(
-    name: str,
-    settings: SchedSettings,
-    *,
-    weights: Path | None = None,
-    queue_limit: int = QUEUE_LIMIT,
-    precision: Precision = Precision.FLOAT32,
-    beside: tuple[Precision, ...] = (),
-) -> ServedModel:
-    """Load a packaged model, or a file of weights, and put it behind a core."""
-    loaded = load_weights(weights or packaged_weights(name))
-    return serve_model(
-        loaded,
-        packaged_tokenizer(),
-        settings,
-        SystemClock(),
-        queue_limit=queue_limit,
-        precision=precision,
-        beside=beside,
-    )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalPlan:
     """Which models run here, and how.

@@ -19,28 +19,18 @@ CONFIDENCE_STOP = "confidence_stop"
 _RIGHT = "share of right answers"
 
 
-def _of_layers(name: str, layer: Layer, saves: str, quality: str = _RIGHT, *, is_exact: bool = False) -> Saving:
+def _told_by_name(
+    name: str, layer: Layer, saves: str, *, bench: str, quality: str = _RIGHT, is_exact: bool = False
+) -> Saving:
     return Saving(
         name=name,
         layer=layer,
         saves=saves,
         quality=quality,
-        bench="layers",
+        bench=bench,
         saved_figure=f"{name}.saved",
         quality_figure=f"{name}.quality_difference",
         is_exact=is_exact,
-    )
-
-
-def _of_business(name: str, saves: str, quality: str) -> Saving:
-    return Saving(
-        name=name,
-        layer=Layer.BUSINESS,
-        saves=saves,
-        quality=quality,
-        bench="business",
-        saved_figure=f"{name}.saved",
-        quality_figure=f"{name}.quality_difference",
     )
 
 
@@ -55,8 +45,8 @@ SAVINGS: tuple[Saving, ...] = (
         quality_figure="quality_diff_lower_bound",
         reading=Reading.REMAINING,
     ),
-    _of_layers(SEMANTIC_CACHE, Layer.SERVICE, "requests that are generated"),
-    _of_layers(ROUTING, Layer.SERVICE, "cost of forwards"),
+    _told_by_name(SEMANTIC_CACHE, Layer.SERVICE, "requests that are generated", bench="layers"),
+    _told_by_name(ROUTING, Layer.SERVICE, "cost of forwards", bench="layers"),
     Saving(
         name=BFLOAT16,
         layer=Layer.MODEL,
@@ -67,7 +57,7 @@ SAVINGS: tuple[Saving, ...] = (
         quality_figure="bfloat16_quality_vs_float32",
         reading=Reading.SPEEDUP,
     ),
-    _of_layers(INT8, Layer.MODEL, "time of a request"),
+    _told_by_name(INT8, Layer.MODEL, "time of a request", bench="layers"),
     Saving(
         name=INT4,
         layer=Layer.MODEL,
@@ -78,9 +68,15 @@ SAVINGS: tuple[Saving, ...] = (
         quality_figure="int4.quality_vs_float32",
         reading=Reading.COUNTED,
     ),
-    _of_layers(SPECULATION, Layer.MODEL, "time of a request", is_exact=True),
-    _of_business(PROMPT_REFINEMENT, "prompt tokens", _RIGHT),
-    _of_business(CONFIDENCE_STOP, "wasted output tokens", "share of answers that are right and in their manner"),
+    _told_by_name(SPECULATION, Layer.MODEL, "time of a request", bench="layers", is_exact=True),
+    _told_by_name(PROMPT_REFINEMENT, Layer.BUSINESS, "prompt tokens", bench="business"),
+    _told_by_name(
+        CONFIDENCE_STOP,
+        Layer.BUSINESS,
+        "wasted output tokens",
+        bench="business",
+        quality="share of answers that are right and in their manner",
+    ),
 )
 
 

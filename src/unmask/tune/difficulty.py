@@ -19,6 +19,7 @@ from sklearn.model_selection import KFold
 from sklearn.tree._tree import Tree as SklearnTree
 
 from unmask.control.difficulty import Difficulty, TaskModel
+from unmask.control.features import Features
 from unmask.control.forest import LEAF, Forest, Tree
 from unmask.policy.policy import BucketSteps, TaskPolicy
 from unmask.tune.item_runs import ItemRuns
@@ -95,7 +96,7 @@ def train_task(
         best = min(models, key=lambda candidate: candidate.mean_steps)
         chosen = best.quantile if best.mean_steps < (1 - LEAST_GAIN) * constant.mean_steps else None
     return Trained(
-        model=_model(fit(learnt, entry, chosen, recipe), items),
+        model=task_model(fit(learnt, entry, chosen, recipe), [item.features for item in items]),
         n=len(items),
         never_right=len(items) - len(learnt),
         candidates=candidates,
@@ -191,9 +192,10 @@ def _sure(score: float) -> Difficulty:
     return Difficulty(score=score, bin=0, confidence=1.0)
 
 
-def _model(forest: Forest, items: Sequence[ItemRuns]) -> TaskModel:
-    rows = np.stack([item.features.vector for item in items])
-    scores = [forest.predict(item.features.values) for item in items]
+def task_model(forest: Forest, features: Sequence[Features]) -> TaskModel:
+    """Return a forest as the model of a task type: with the ranges and score bins of what it was trained on."""
+    rows = np.stack([one.vector for one in features])
+    scores = [forest.predict(one.values) for one in features]
     edges = np.quantile(scores, np.arange(1, BINS) / BINS, method="inverted_cdf")
     return TaskModel(
         forest=forest,

@@ -23,7 +23,7 @@ from unmask.control.features import Features
 from unmask.control.forest import Forest
 from unmask.control.route import TaskRoute
 from unmask.stats import Interval, clopper_pearson
-from unmask.tune.difficulty import BINS, exported_tree
+from unmask.tune.difficulty import exported_tree, task_model
 
 CONFIDENCE = 0.95
 """Two-sided; the upper bound of a loss alone holds 97.5 % of the time."""
@@ -269,13 +269,7 @@ def _predictor(items: Sequence[RoutedItem], seed: int) -> TaskModel:
         forest = Forest(math.log((right.sum() + 1) / ((~right).sum() + 1)), ())
     else:
         forest = _boosted(rows, right, seed)
-    scores = [forest.predict(item.features.values) for item in items]
-    edges = np.quantile(scores, np.arange(1, BINS) / BINS, method="inverted_cdf")
-    return TaskModel(
-        forest=forest,
-        ranges=tuple(zip(rows.min(axis=0).tolist(), rows.max(axis=0).tolist(), strict=True)),
-        bins=tuple(sorted(set(edges.tolist()))),
-    )
+    return task_model(forest, [item.features for item in items])
 
 
 def _boosted(rows: npt.NDArray[np.float32], right: npt.NDArray[np.bool_], seed: int) -> Forest:
