@@ -19,7 +19,7 @@ from unmask.tasks.item import Split, split_of
 from unmask.tasks.registry import all_tasks
 
 BENCH = Bench(model=small_model(), tokenizer=TOKENIZER, clock=SystemClock())
-SMALL = SearchSizes(calibrate=2, tune=1, test=2, grid=(2, 4), widths=(2,), every=2)
+SMALL = SearchSizes(calibrate=2, tune=1, test=2, grid=(2, 4), widths=(2,), paths=(2,), retries=(2,), every=2)
 ARMS = arms_of(SMALL, None)
 
 

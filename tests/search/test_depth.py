@@ -3,17 +3,20 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tests.search.engines import ASKED, engine
 from unmask.backend import Request
 from unmask.search.depth import depth
 from unmask.search.path import Path, Placed, extended, taken_back
-from unmask.search.plan import SearchPlan
+from unmask.search.plan import DepthPlan, SearchPlan
+from unmask.search.requests import after
 from unmask.service import SearchMethod
 from unmask.testing.builders import make_generation
-from unmask.types import Sampling, Verification
+from unmask.types import ExitReason, Sampling, Verification
 
-PLAN = SearchPlan(method=SearchMethod.DEPTH, width=4, back=1, threshold=-0.001)
+PLAN = SearchPlan(method=SearchMethod.DEPTH, width=4, depth=DepthPlan(back=1), threshold=-0.001)
 
 
 def stands(request: Request) -> list[tuple[int, int]]:
@@ -67,7 +70,7 @@ async def test_an_answer_that_is_good_enough_is_the_last() -> None:
                 seen.append(text)
             return seen.index(text) >= 2
 
-        plan = SearchPlan(method=SearchMethod.DEPTH, width=8, back=2)
+        plan = SearchPlan(method=SearchMethod.DEPTH, width=8, depth=DepthPlan(back=2))
         found = await depth(run.setting(plan, check=check))
         assert found.best.score.verdict is Verification.PASS
         assert len(seen) == 3
@@ -119,3 +122,46 @@ async def test_a_trace_says_who_fixed_what() -> None:
         assert {one.step for one in flat} == set(range(path.steps))
         assert path.ended
         assert not path.is_open
+
+
+async def test_a_run_that_cannot_pass_any_more_ends_there() -> None:
+    """What stands is looked at every few steps; a refuted run is no answer, and its further steps are not taken."""
+    async with engine() as run:
+        seen: list[str] = []
+
+        def refutes(beginning: str) -> bool:
+            seen.append(beginning)
+            return len(seen) == 1
+
+        plan = SearchPlan(method=SearchMethod.DEPTH, width=3, depth=DepthPlan(every=2))
+        found = await depth(run.setting(plan, check=lambda text: True, refutes=refutes))
+
+        assert [answer.number for answer in found.answers] == [1]
+        first, second = run.ran[0][1], run.ran[1][0]
+        assert first.usage.exit_reason is ExitReason.EARLY_EXIT
+        assert first.usage.steps_used == 2
+        assert second.draft is None
+        assert found.best.generation.text.startswith(seen[-1])
+        assert found.steps == sum(generation.usage.steps_used for _, generation in run.ran)
+
+
+@given(fates=st.lists(st.booleans(), min_size=1, max_size=40), width=st.integers(2, 5), total=st.integers(1, 60))
+@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+async def test_there_is_an_answer_whatever_is_refuted(fates: list[bool], width: int, total: int) -> None:
+    """The last run that may be begun is an answer, even where all are refuted; the total holds."""
+    async with engine() as run:
+        told = iter(fates)
+        plan = SearchPlan(method=SearchMethod.DEPTH, width=width, depth=DepthPlan(every=2), max_total_steps=total)
+        setting = run.setting(plan, check=lambda text: False, refutes=lambda text: next(told, True))
+        found = await depth(setting)
+        assert found.answers
+        assert found.steps <= total
+
+
+async def test_a_first_run_with_an_exit_of_its_own_runs_as_asked() -> None:
+    """Looks would take the place of the exit that the request has."""
+    async with engine() as run:
+        plan = SearchPlan(method=SearchMethod.DEPTH, width=2, depth=DepthPlan(every=2))
+        asked = replace(ASKED, exit=after(3))
+        await depth(run.setting(plan, request=asked, check=lambda text: True, refutes=lambda text: True))
+        assert [request.exit for request, _ in run.ran] == [asked.exit]

@@ -6,7 +6,7 @@ import pytest
 
 from unmask.backend import Lever
 from unmask.errors import InvalidRequestError
-from unmask.search.plan import BreadthPlan, SearchPlan, check_plan
+from unmask.search.plan import BreadthPlan, DepthPlan, SearchPlan, check_plan
 from unmask.service import SearchMethod
 from unmask.testing.builders import make_model
 
@@ -19,7 +19,8 @@ from unmask.testing.builders import make_model
         ("diffusion.max_total_steps", {"max_total_steps": 0}),
         ("search.temperature", {"temperature": 2.5}),
         ("search.temperature", {"temperature": float("nan")}),
-        ("search.back", {"back": 0}),
+        ("search.back", {"depth": DepthPlan(back=0)}),
+        ("search.every", {"depth": DepthPlan(every=1)}),
         ("search.threshold", {"threshold": 0.5}),
         ("search.every", {"breadth": BreadthPlan(every=1)}),
         ("search.sharpness", {"breadth": BreadthPlan(sharpness=0.0)}),

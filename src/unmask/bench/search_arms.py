@@ -18,7 +18,9 @@ class SearchSizes:
         tune: those on which the arm of each task type is chosen.
         test: those that it is measured on.
         grid: most steps of a canvas, rising; paths are searched at the last only.
-        widths: of retries and searches, rising.
+        widths: of candidates and depth, rising.
+        paths: widths of breadth and rollover, rising; each of theirs takes as many steps as there are candidates.
+        retries: widths of retries, rising; those between the others cost nothing, as they share runs.
         every: steps between two looks of a breadth-first search that does not wait for the end of a canvas.
     """
 
@@ -27,11 +29,22 @@ class SearchSizes:
     test: int
     grid: tuple[int, ...]
     widths: tuple[int, ...]
+    paths: tuple[int, ...]
+    retries: tuple[int, ...]
     every: int
 
 
-FULL = SearchSizes(calibrate=200, tune=100, test=300, grid=(8, 16, 24, 32), widths=(2, 4, 8), every=8)
-QUICK = SearchSizes(calibrate=2, tune=1, test=2, grid=(4, 16), widths=(2,), every=4)
+FULL = SearchSizes(
+    calibrate=200,
+    tune=100,
+    test=300,
+    grid=(8, 16, 24, 32),
+    widths=(2, 4, 8),
+    paths=(2, 4),
+    retries=(2, 3, 4, 5, 6, 8),
+    every=8,
+)
+QUICK = SearchSizes(calibrate=2, tune=1, test=2, grid=(4, 16), widths=(2,), paths=(2,), retries=(2,), every=4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +88,9 @@ def _arms(sizes: SearchSizes, threshold: float | None) -> Iterator[SearchArm]:
         single = replace(candidates, width=1)
         yield SearchArm(name=f"{ONE}@{steps}", steps=steps, width=1, plan=single)
         yield SearchArm(name=f"{DRAFTS}@{steps}", steps=steps, width=1, plan=replace(single, drafts=True))
-        for width in sizes.widths:
+        for width in sizes.retries:
             yield SearchArm(name=f"{RETRIES}@{steps}x{width}", steps=steps, width=width, plan=None)
+        for width in sizes.widths:
             yield _arm("candidates", steps, replace(candidates, width=width))
     steps = sizes.grid[-1]
     depth = SearchPlan(method=SearchMethod.DEPTH, threshold=threshold)
@@ -84,6 +98,7 @@ def _arms(sizes: SearchSizes, threshold: float | None) -> Iterator[SearchArm]:
     breadth = SearchPlan(method=SearchMethod.BREADTH)
     for width in sizes.widths:
         yield _arm("depth", steps, replace(depth, width=width))
+    for width in sizes.paths:
         yield _arm("breadth", steps, replace(breadth, width=width))
         looking = replace(breadth, width=width, breadth=BreadthPlan(every=sizes.every))
         yield _arm(f"breadth_{sizes.every}", steps, looking)

@@ -80,6 +80,7 @@ async def ask_all(
     async def ask(item: Item) -> list[Answer]:
         async with gate:
             request = Request(model=model.name, messages=item.messages)
+            check = check_of(item)
             # Arms have many texts in common, and reading what a character claims takes longer than a step.
             setting = Setting(
                 plan=SearchPlan(),
@@ -87,7 +88,8 @@ async def ask_all(
                 model=model,
                 generate=Memo(backend),
                 clock=clock,
-                check=cache(check_of(item)),
+                check=cache(check.passes),
+                refutes=None if check.refutes is None else cache(check.refutes),
                 agreement=cache(agreement_of(item)),
             )
             found = [await _answer(setting, item, arm) for arm in arms]

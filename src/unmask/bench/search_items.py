@@ -1,6 +1,6 @@
 """The items of the search bench, and what a server may know of their answers: verifiers that are no checkers."""
 
-from unmask.control.check import make_check
+from unmask.control.check import AnswerCheck, make_check
 from unmask.search.score import Agreement, said
 from unmask.tasks.constraint import Constraint
 from unmask.tasks.dialogue_check import read_request
@@ -12,7 +12,6 @@ from unmask.tasks.registry import all_tasks
 from unmask.tasks.sorting import read_list
 from unmask.tasks.verifier import Verifier
 from unmask.tune.items import draw_items
-from unmask.types import DraftCheck
 
 TASKS = ("arithmetic", "sort", "latin", "dialogue")
 DIALOGUE = "dialogue"
@@ -24,7 +23,7 @@ def items_of(task: str, count: int, seed: int, split: Split) -> tuple[Item, ...]
     return draw_items(task, count, seed, split)
 
 
-def check_of(item: Item) -> DraftCheck:
+def check_of(item: Item) -> AnswerCheck:
     """Return a verifier that passes every right answer and some wrong ones: what a client could ask for.
 
     A sum has the form of a sum, whatever it comes to; a sorted list has the items of the request, in any order; a

@@ -9,8 +9,9 @@ from unmask.tasks.completeness import COMPLETENESS
 from unmask.tasks.consistency import SelfConsistency
 from unmask.tasks.failure import FailureKind
 from unmask.tasks.form import Form
-from unmask.tasks.formats import AnswerFormat, JsonSchema
+from unmask.tasks.formats import AnswerFormat, JsonSchema, schema_of
 from unmask.tasks.item import CheckResult, Task, failed
+from unmask.tasks.refutation import REFUTATION, is_no_json
 from unmask.tasks.verifier import Verifier
 from unmask.types import DraftCheck, Message
 
@@ -82,6 +83,20 @@ class AnswerCheck:
             return len(text) <= LONGEST_DRAFT and completes(self.messages, text) and self(text)
 
         return is_complete
+
+    @property
+    def refutes(self) -> DraftCheck | None:
+        """What tells of the beginning of an answer that no continuation passes; nothing where nobody can."""
+        by_task = None if self.task is None else REFUTATION.get(self.task.name)
+        is_json = schema_of(self.answer_format) is not None
+        if by_task is None and not is_json:
+            return None
+
+        def is_refuted(text: str) -> bool:
+            told = by_task is not None and by_task(self.messages, text)
+            return told or (is_json and is_no_json(text))
+
+        return is_refuted
 
     def _results(self, text: str) -> Iterator[tuple[Judge, CheckResult]]:
         """Ask everyone, those first whose verdict is cheapest and says most."""

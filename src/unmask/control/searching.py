@@ -102,6 +102,7 @@ async def _setting(admitted: Admitted, generate: Generate, parts: SearchParts) -
         generate=lambda request: generate(request, AttemptReason.SEARCH),
         clock=parts.clock,
         check=None if admitted.check is None else admitted.check.passes,
+        refutes=None if admitted.check is None else admitted.check.refutes,
         desk=parts.desk,
     )
     if parts.pressure is None:

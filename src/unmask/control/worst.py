@@ -61,10 +61,9 @@ def most_steps(admitted: Admitted) -> int:
     Its first attempt, every further one that its class allows, each with its budget grown, and the samples that each
     of them may be compared with; never more than the total that client or class name.
     """
-    request, model, expansion = admitted.request, admitted.model, admitted.expansion
+    request, expansion = admitted.request, admitted.expansion
     canvases = _canvases(admitted)
-    steps = model.default_steps_of(request.canvas_length) if request.budget is None else request.budget.max_steps
-    total = 0
+    steps, total = _steps(admitted), 0
     for attempt in range(1 + (0 if expansion is None else expansion.limit)):
         if attempt and expansion is not None:
             steps = expansion.grown(steps)
@@ -97,6 +96,12 @@ def width_of(admitted: Admitted) -> int:
             assert_never(request.mode)
 
 
+def _steps(admitted: Admitted) -> int:
+    """Return the most steps of a canvas of the first attempt."""
+    request, model = admitted.request, admitted.model
+    return model.default_steps_of(request.canvas_length) if request.budget is None else request.budget.max_steps
+
+
 def _canvases(admitted: Admitted) -> int:
     """Return the most canvases of a generation; where it is causal, each token counts as one."""
     tokens = _most_tokens(admitted)
@@ -115,8 +120,10 @@ def _most_tokens(admitted: Admitted) -> int:
 
 def _searched(admitted: Admitted) -> int:
     """Return the most generations that a search, or a comparison of prompts, runs beside the first attempt."""
-    beside = int(admitted.is_paired)
-    return beside if admitted.search is None else admitted.search.plan.most_runs(_canvases(admitted)) - 1
+    if admitted.search is None:
+        return int(admitted.is_paired)
+    is_looked_at = admitted.check is not None and admitted.check.refutes is not None
+    return admitted.search.plan.most_runs(_canvases(admitted), _steps(admitted), is_looked_at=is_looked_at) - 1
 
 
 def _generations(admitted: Admitted) -> int:

@@ -22,9 +22,10 @@ from typing import assert_never
 from unmask.backend import Request
 from unmask.search.candidates import concluded
 from unmask.search.found import Found
+from unmask.search.legs import leg
 from unmask.search.path import Path, extended
 from unmask.search.plan import Children
-from unmask.search.requests import after, capped, drawn
+from unmask.search.requests import drawn
 from unmask.search.running import Limit, Runner, Setting
 from unmask.search.score import Scored
 
@@ -79,15 +80,7 @@ class _Breadth:
     def _request(self, path: Path, *, is_warm: bool) -> Request:
         setting = self._setting
         number, self._begun = self._begun, self._begun + 1
-        request = path.request(drawn(setting, number, is_warm=is_warm))
-        before = sum(map(len, path.full))
-        left = setting.max_steps - path.taken
-        every = setting.plan.breadth.every
-        return replace(
-            capped(request, left),
-            max_tokens=min(setting.max_tokens, before + setting.canvas_length),
-            exit=after(every) if every is not None and every < left else None,
-        )
+        return leg(setting, path, drawn(setting, number, is_warm=is_warm), setting.plan.breadth.every)
 
     def _affordable(self, paths: list[Path]) -> list[Path]:
         """Return as many paths, the first of them, as leave the steps that one needs to its end."""

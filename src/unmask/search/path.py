@@ -1,5 +1,6 @@
 """An answer as far as it has been denoised: canvases whose tokens know which step fixed them, and how surely."""
 
+import codecs
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from unmask.backend import Generation, Request
 from unmask.search.score import Score, verdict_of
 from unmask.types import Draft, DraftCheck, ExitReason, FinishReason, StepTrace, Verification
 
+_Utf8 = codecs.getincrementaldecoder("utf-8")
 LEAST_PROBABILITY = 1e-9
 """What a probability of less is taken for: its logarithm has to be finite."""
 
@@ -68,6 +70,15 @@ class Path:
             tokens=tuple(None if placed is None else placed.token for placed in canvas), frozen=kept, before=before
         )
         return replace(request, trace=True, draft=draft if before or kept else None)
+
+    @property
+    def beginning(self) -> str:
+        """The text of the tokens that stand from the first on, up to the first open position or half a character."""
+        stand = sum(map(len, self.full))
+        if self.is_open:
+            stand += self.canvases[-1].index(None)
+        told = () if self.generation is None else self.generation.logprobs[:stand]
+        return _Utf8("replace").decode(b"".join(token.chosen.data for token in told))
 
     def score(self, check: DraftCheck | None) -> Score:
         """Return the score of its draft: what a verifier says only of a whole one, as a part of a text is no answer."""

@@ -42,6 +42,19 @@ class BreadthPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DepthPlan:
+    """What depth-first search goes by.
+
+    Attributes:
+        back: steps whose tokens are taken back, twice as many each time that nothing better comes of it.
+        every: denoise steps of a canvas between two looks whether what stands can still pass, 2 or more.
+    """
+
+    back: int = 4
+    every: int = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPlan:
     """A search as it is asked for. Whatever the method, width 1 runs the request once, as without a search.
 
@@ -55,8 +68,8 @@ class SearchPlan:
         stops_at_pass: whether candidates behind the first that passes the verifier are dropped.
         threshold: mean log-probability a token, in nats, from which an answer or a canvas is accepted; see
             `unmask.search.calibrate`. ``None``: what passes the verifier is.
-        back: steps whose tokens depth takes back.
         breadth: of breadth.
+        depth: of depth.
         weights: of rollover's canvases, in order: a canvas of weight 2 has twice the steps of one of 1. Those
             without a weight have 1.
     """
@@ -69,8 +82,8 @@ class SearchPlan:
     drafts: bool = False
     stops_at_pass: bool = False
     threshold: float | None = None
-    back: int = 4
     breadth: BreadthPlan = BreadthPlan()
+    depth: DepthPlan = DepthPlan()
     weights: tuple[float, ...] = ()
 
     @property
@@ -78,17 +91,21 @@ class SearchPlan:
         """Whether the request is run once, as without a search."""
         return self.method is SearchMethod.NONE or self.width == 1
 
-    def most_runs(self, canvases: int) -> int:
+    def most_runs(self, canvases: int, steps: int, *, is_looked_at: bool) -> int:
         """Return the most generations that a search of a request takes.
 
         Args:
             canvases: most canvases of its answer.
+            steps: most steps of each.
+            is_looked_at: whether runs of depth are, on their way.
         """
         match self.method:
             case SearchMethod.NONE:
                 return 1
-            case SearchMethod.CANDIDATES | SearchMethod.DEPTH:
+            case SearchMethod.CANDIDATES:
                 return self.width
+            case SearchMethod.DEPTH:
+                return self.width * (canvases * -(-steps // self.depth.every) + 1 if is_looked_at else 1)
             case SearchMethod.BREADTH:
                 # A look every two steps at the very most, and one run that ends what no path has ended.
                 looks = 1 if self.breadth.every is None else MOST_LOOKS
@@ -141,8 +158,11 @@ def _check_numbers(plan: SearchPlan) -> None:
         raise InvalidRequestError(
             "diffusion.max_total_steps", plan.max_total_steps, "1 or more", "It caps the steps of all that runs."
         )
-    if plan.back < 1:
-        raise InvalidRequestError("search.back", plan.back, "1 or more", "It counts the steps that are taken back.")
+    back, look = plan.depth.back, plan.depth.every
+    if back < 1:
+        raise InvalidRequestError("search.back", back, "1 or more", "It counts the steps that are taken back.")
+    if look < 2:
+        raise InvalidRequestError("search.every", look, "2 or more", "It counts the steps between two looks.")
     if plan.threshold is not None and not plan.threshold <= 0:
         raise InvalidRequestError("search.threshold", plan.threshold, "0 or less", "It is a log-probability, in nats.")
     every = plan.breadth.every

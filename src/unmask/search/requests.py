@@ -22,12 +22,12 @@ def reseeded(sampling: Sampling, number: int) -> Sampling:
     return replace(sampling, seed=int.from_bytes(digest, "big", signed=True))
 
 
-def drawn(setting: Setting, number: int, *, is_warm: bool = True) -> Request:
+def drawn(setting: Setting, number: int, *, is_warm: bool = True, is_awaited: bool = False) -> Request:
     """Return generation ``number`` of a search: number 0 as the request itself, others drawn anew.
 
     All but number 0 are drawn at the plan's temperature, unless the request's own is higher, and yield to everybody
-    else's work (`Setting.spare`). With ``is_warm`` false they are what the answer waits for: the request's own
-    temperature and terms.
+    else's work (`Setting.spare`). With ``is_awaited`` the answer waits for them, so that they have the request's own
+    terms; with ``is_warm`` false its temperature as well.
 
     All have the request's messages and tenant, so the prompt's KV is computed once. Exits, budgets to fall back on and
     snapshots are the first's alone: an exit may be what made it fail, and a control run is of the request itself.
@@ -41,7 +41,7 @@ def drawn(setting: Setting, number: int, *, is_warm: bool = True) -> Request:
     )
     if number == 0:
         return request
-    sampling = reseeded(request.sampling, number)
+    sampling, is_spare = reseeded(request.sampling, number), is_warm and not is_awaited
     if is_warm:
         sampling = replace(sampling, temperature=max(sampling.temperature, setting.plan.temperature))
     return replace(
@@ -51,7 +51,7 @@ def drawn(setting: Setting, number: int, *, is_warm: bool = True) -> Request:
         exit=None,
         check=None,
         snapshots=False,
-        terms=setting.spare if is_warm and setting.spare is not None else request.terms,
+        terms=setting.spare if is_spare and setting.spare is not None else request.terms,
     )
 
 

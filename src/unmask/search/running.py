@@ -53,6 +53,7 @@ class Setting:
         request: as it would be run without a search.
         generate: runs requests.
         check: the request's verifier, if it has one.
+        refutes: tells of the beginning of an answer that no continuation passes the verifier, if anything can.
         agreement: what of two answers has to be the same for them to agree; by default their words.
         desk: asks a reward endpoint, if there is one.
         clock: the deadline's.
@@ -69,6 +70,7 @@ class Setting:
     generate: Generate
     clock: Clock
     check: DraftCheck | None = None
+    refutes: DraftCheck | None = None
     agreement: Agreement = said
     desk: RewardDesk | None = None
     spare: ClassTerms | None = None

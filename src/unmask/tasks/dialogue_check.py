@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from unmask.cards import parse_facts
-from unmask.tasks.dialogue_grammar import Reading, expand, read_answer
+from unmask.tasks.dialogue_grammar import Reading, expand, read_answer, read_sentence
 from unmask.tasks.failure import FailureKind
 from unmask.tasks.item import PASSED, CheckResult, Item, failed
 from unmask.types import Message, Role
@@ -80,6 +80,12 @@ def verify_answer(messages: tuple[Message, ...], text: str) -> CheckResult:
     if all(claim.startswith("deny|") for claims in reading.claims for claim in claims):
         return failed("no content sentence", FailureKind.LOGIC)
     return PASSED
+
+
+def holds_on(request: Request, sentence: str) -> bool:
+    """Tell whether a whole sentence can be read, and may be true of the request's facts."""
+    read = read_sentence(sentence)
+    return bool(read) and all(any(_holds(request, claim) for claim in claims) for claims in read)
 
 
 def _holds(request: Request, claim: str) -> bool:

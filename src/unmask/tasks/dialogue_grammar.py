@@ -25,7 +25,7 @@ NAME_COST = 3
 OPENING_SHARE = 0.5
 _TRIES = 6
 _SHORT_PHRASINGS = 3
-_SENTENCE_END = re.compile(r"(?<=[.!?]) ")
+SENTENCE_END = re.compile(r"(?<=[.!?]) ")
 _JOINT = ", and "
 _WORD = r"[\w'-]+"
 # Else "They made me a keeper" could speak of somebody called "me", and "I was born" of an "I".
@@ -163,8 +163,8 @@ def read_answer(text: str, persona: str) -> Reading:
         return Reading(problem="the text is too long")
     body = _strip_manner(" ".join(text.split()), persona)
     claims: list[frozenset[str]] = []
-    for sentence in _SENTENCE_END.split(body) if body else ():
-        read = _read_sentence(sentence)
+    for sentence in SENTENCE_END.split(body) if body else ():
+        read = read_sentence(sentence)
         if not read:
             return Reading(problem=_problem_of(sentence, persona))
         claims += read
@@ -185,7 +185,7 @@ def _strip_manner(text: str, persona: str) -> str:
     return text
 
 
-def _read_sentence(sentence: str) -> list[frozenset[str]]:
+def read_sentence(sentence: str) -> list[frozenset[str]]:
     """Return the claims of a sentence, two sets for two joined facts, none for a broken one."""
     whole = frozenset(claim for claim, _ in _matches(sentence))
     if whole:
