@@ -45,6 +45,7 @@ class Engine:
         self.runner = runner
         self.adapter = adapter
         self._ends = adapter.ends
+        self._forbidden = torch.tensor(adapter.forbidden, dtype=torch.long)
         self._strategy = lru_cache(maxsize=64)(make_strategy)
 
     @torch.inference_mode()
@@ -55,7 +56,7 @@ class Engine:
         if not tasks:
             return (None,) * len(plan.rows)
         draws = [_draw(task) for task in tasks]
-        logits[:, self.adapter.forbidden] = -INFINITY
+        logits.index_fill_(1, self._forbidden, -INFINITY)
         signals = observe(logits, draws, self._needs(tasks))
         parts = logits.split([draw.length for draw in draws])
         results = map(self._apply, tasks, signals, parts)
