@@ -298,7 +298,5 @@ class Runner:
 
 def _flat(parts: Sequence[Ints], filler: int = 0) -> Tensor:
     """Join parts, and fill them up to `LEAST_TOKENS`."""
-    joined = np.concatenate(parts)
-    return torch.from_numpy(
-        joined if len(joined) >= LEAST_TOKENS else np.append(joined, [filler] * (LEAST_TOKENS - len(joined)))
-    )
+    short = LEAST_TOKENS - sum(map(len, parts))
+    return torch.from_numpy(np.concatenate(parts if short <= 0 else (*parts, np.full(short, filler))))
