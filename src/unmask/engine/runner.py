@@ -97,13 +97,6 @@ class _Span:
         """How many tokens it runs."""
         return len(self.slots) - self.row.start
 
-    @property
-    def places(self) -> Ints:
-        """Where its tokens are in the canvas, from 1; 0 for those that are appended."""
-        places = np.zeros(self.count, dtype=np.int64)
-        places[len(self.row.append) :] = np.arange(1, len(self.canvas) + 1)
-        return places
-
     def limits(self, queries: Ints) -> Ints:
         """Return how many positions each of some tokens sees: what is appended all before it, a canvas all there is."""
         if not self.row.append:
@@ -127,14 +120,12 @@ class _Group:
         slots: of their keys, ``[rows × keys]``.
         bias: hides keys, ``[rows, 1, queries, keys]``.
         asking: the token of each query, ``[rows × queries]``; padding repeats a row's last one.
-        answers: the query of each token, in the order of tokens.
     """
 
     rows: int
     slots: Tensor
     bias: Tensor
     asking: Ints
-    answers: Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,22 +245,40 @@ class Runner:
             count += spans[index].count
         ranked = [_Member(spans[index], firsts[index]) for index in order]
         groups = [self._group(rungs, tuple(members)) for rungs, members in groupby(ranked, lambda one: one.span.rungs)]
-        sizes = [len(group.asking) for group in groups]
-        asked = [firsts[index] + span.asked for index, span in enumerate(spans)]
-        ends = np.cumsum([0, *sizes])
+        lines = torch.from_numpy(self._lines(ranked, count))
+        tokens, positions, places, slots, answers = lines.unbind()
+        wanted = sum(len(span.asked) for span in spans)
+        asked = np.zeros(max(wanted, LEAST_TOKENS), dtype=np.int64)
+        np.concatenate([first + span.asked for first, span in zip(firsts, spans, strict=True)], out=asked[:wanted])
         return _Layout(
-            tokens=_flat([np.array((*span.row.append, *span.canvas), dtype=np.int64) for span, _ in ranked]),
-            positions=_flat([np.arange(span.row.start, len(span.slots)) for span, _ in ranked]),
-            places=_flat([span.places for span, _ in ranked]),
-            # What fills the forward up writes where padding is read.
-            slots=_flat([span.slots[span.row.start :] for span, _ in ranked], filler=self._spare),
+            tokens=tokens,
+            positions=positions,
+            places=places,
+            slots=slots,
             groups=tuple(groups),
-            sizes=sizes,
+            sizes=[len(group.asking) for group in groups],
             asking=torch.from_numpy(np.concatenate([group.asking for group in groups])),
-            answers=_flat([end + group.answers for end, group in zip(ends, groups, strict=False)]),
-            asked=_flat(asked),
-            wanted=sum(map(len, asked)),
+            answers=answers,
+            asked=torch.from_numpy(asked),
+            wanted=wanted,
         )
+
+    def _lines(self, ranked: Sequence[_Member], count: int) -> Ints:
+        """Return each token's id, position, place in its canvas, slot and query, ``[5, tokens]``."""
+        lines = np.zeros((5, max(count, LEAST_TOKENS)), dtype=np.int64)
+        tokens, positions, places, slots, answers = lines
+        # What fills the forward up writes where padding is read.
+        slots[count:] = self._spare
+        queries = 0
+        for span, first in ranked:
+            opened, last = first + len(span.row.append), first + span.count
+            tokens[first:opened], tokens[opened:last] = span.row.append, span.canvas
+            positions[first:last] = np.arange(span.row.start, len(span.slots))
+            places[opened:last] = np.arange(1, len(span.canvas) + 1)
+            slots[first:last] = span.slots[span.row.start :]
+            answers[first:last] = np.arange(queries, queries + span.count)
+            queries += span.rungs[0]
+        return lines
 
     def _group(self, rungs: tuple[int, int], members: Sequence[_Member]) -> _Group:
         query_length, key_length = rungs
@@ -290,13 +299,4 @@ class Runner:
             slots=torch.from_numpy(slots.ravel()),
             bias=torch.from_numpy(bias).expand(-1, -1, query_length, -1),
             asking=asking.ravel(),
-            answers=np.concatenate(
-                [index * query_length + places[: span.count] for index, (span, _) in enumerate(members)]
-            ),
         )
-
-
-def _flat(parts: Sequence[Ints], filler: int = 0) -> Tensor:
-    """Join parts, and fill them up to `LEAST_TOKENS`."""
-    short = LEAST_TOKENS - sum(map(len, parts))
-    return torch.from_numpy(np.concatenate(parts if short <= 0 else (*parts, np.full(short, filler))))
