@@ -207,9 +207,8 @@ class Runner:
         """Bytes of a KV page."""
         return self._pool[:, : self.page_size].nbytes
 
-    @torch.inference_mode()
     def forward(self, rows: Sequence[Row]) -> Tensor:
-        """Return logits ``[asked, vocabulary]``, row after row; see `RowRunner`."""
+        """Return logits ``[asked, vocabulary]``, row after row; see `RowRunner`. No weight of it has a gradient."""
         layout = self._lay_out(rows)
         hidden = normalise(F.embedding(layout.tokens, self._tokens) + F.embedding(layout.places, self._canvas))
         turns = self._turns.index_select(0, layout.positions)

@@ -89,14 +89,16 @@ def observe(logits: Tensor, draws: Sequence[Draw], needs: Needs) -> list[Signals
     A row with a logit that is not a number has ``None``: better no answer than a made-up one.
     """
     # Numpy's is the faster by far, and of equals it takes the first.
-    tokens = torch.from_numpy(logits.numpy().argmax(-1, keepdims=True))
-    top = logits.gather(-1, tokens)
+    values = logits.numpy()
+    likeliest = values.argmax(-1)
+    largest = values[np.arange(len(values)), likeliest]
+    tokens, top = torch.from_numpy(likeliest).unsqueeze(-1), torch.from_numpy(largest).unsqueeze(-1)
     # Of equals the other one is next, and the lead is 0. A copy and a maximum take a quarter of what a search for two.
     following = logits.scatter(-1, tokens, -INFINITY).amax(-1, keepdim=True) if needs.gap else None
     _redraw(logits, top, draws, tokens)
     stacked = _stacked(logits, tokens, None if following is None else top - following, needs)
     # The largest logit of a position is finite only where every logit is a number and some token can be drawn.
-    sound: Flags = top.isfinite().squeeze(-1).numpy()
+    sound: Flags = np.isfinite(largest)
     ends = list(accumulate(draw.length for draw in draws))
     parts = [slice(end - draw.length, end) for draw, end in zip(draws, ends, strict=True)]
     is_sound = bool(sound.all())
