@@ -33,6 +33,7 @@ from unmask.types import FixedToken, Sampling, StepTrace
 
 Tokens = tuple[int, ...]
 
+UNRANKED = Needs(confidence=False)
 TRACED = Needs(entropy=True)
 DECODING = -1
 NOT_NUMBERS = "the network's logits for this request are not numbers"
@@ -45,6 +46,7 @@ class Engine:
         self.runner = runner
         self.adapter = adapter
         self._ends = adapter.ends
+        self._forbidden = torch.tensor(adapter.forbidden, dtype=torch.long)
         self._strategy = lru_cache(maxsize=64)(make_strategy)
 
     @torch.inference_mode()
@@ -55,9 +57,9 @@ class Engine:
         if not tasks:
             return (None,) * len(plan.rows)
         draws = [_draw(task) for task in tasks]
-        logits[:, self.adapter.forbidden] = -INFINITY
+        logits.index_fill_(1, self._forbidden, -INFINITY)
         signals = observe(logits, draws, self._needs(tasks))
-        parts = logits.split([draw.length for draw in draws])
+        parts = logits.split_with_sizes([draw.length for draw in draws])
         results = map(self._apply, tasks, signals, parts)
         return tuple(None if row.task is None else next(results) for row in plan.rows)
 
@@ -66,7 +68,8 @@ class Engine:
         wanted = [self._strategy(task.strategy).needs for task in canvases]
         wanted += [TRACED for task in canvases if task.trace]
         wanted += [needs_of(task.signals) for task in canvases if task.signals]
-        return reduce(Needs.__or__, wanted, Needs())
+        wanted += [Needs() for task in tasks if isinstance(task, SpeculativeTask)]
+        return reduce(Needs.__or__, wanted, UNRANKED)
 
     def _apply(self, task: Task, signals: Signals | None, logits: Tensor) -> RowResult:
         """Let a row act on its signals; ``logits`` are the row's own, ``[asked, vocabulary]``."""

@@ -34,11 +34,12 @@ class Layer:
             Queries ``[tokens, width]``, and keys and values side by side ``[tokens, 2 × width]``.
         """
         fused = self._qkv(normalise(hidden)).float()
-        turned = fused.unflatten(-1, (3, self._heads, -1))[:, :2]
-        turned *= (turned.square().mean(-1, keepdim=True) + EPSILON).rsqrt() * self._scales
-        torch.view_as_complex(turned.unflatten(-1, (-1, 2))).mul_(turns)
-        width = hidden.shape[-1]
-        return fused[:, :width], fused[:, width:]
+        tokens, width = hidden.shape
+        turned = fused.view(tokens, 3, self._heads, -1).narrow(1, 0, 2)
+        turned.mul_(turned.square().mean(-1, keepdim=True).add_(EPSILON).rsqrt_().mul_(self._scales))
+        torch.view_as_complex(turned.view(tokens, 2, self._heads, -1, 2)).mul_(turns)
+        queries, kept = fused.split_with_sizes((width, 2 * width), 1)
+        return queries, kept
 
     def finish(self, hidden: Tensor, attended: Tensor) -> Tensor:
         """Add the projected attention output ``[tokens, width]`` and the feed-forward to ``hidden``."""

@@ -22,14 +22,16 @@ from torch.nn import functional as F
 
 from unmask.engine.layer import Layer, turn_table
 from unmask.engine.matrix import Matrix
-from unmask.engine.network import Block, Network, embed, normalise
+from unmask.engine.network import Block, Network, normalise
 from unmask.engine.precision import dtype_of
 from unmask.plan import CanvasTask, DecodeTask, Row, SpeculativeTask
 from unmask.types import Precision
 
 Ints = NDArray[np.int64]
 
-QUERY_LENGTHS = (8, 16, 32, 64, 96, 128, 160, 192, 256, 384, 512, 768, 1024)
+# Fewer rows than these have other last bits, in attention and in products of MKL alike.
+LEAST_TOKENS = 2
+QUERY_LENGTHS = (LEAST_TOKENS, 8, 16, 32, 64, 96, 128, 160, 192, 256, 384, 512, 768, 1024)
 # MKL, which attention runs on, sums over keys in blocks of 192, but over 256 or 320 in two halves: a token would
 # differ in its last bits with the length of the chunk that it came in.
 KEY_LENGTHS = (64, 96, 128, 160, 192, 384, 512, 640, 768, 1024)
@@ -45,13 +47,12 @@ def round_up(length: int, ladder: Sequence[int]) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Span:
-    """A row's tokens: what they are, where they live, which keys each may see, which are asked for logits.
+    """A row's tokens: what they are, where they live, which are asked for logits.
 
     Attributes:
         row: the row.
         canvas: its canvas, empty where it has none.
         slots: of every position up to the row's end.
-        limits: per token, how many positions it sees.
         asked: tokens of the row whose logits are wanted.
         rungs: rounded lengths of queries and keys.
     """
@@ -59,12 +60,12 @@ class _Span:
     row: Row
     canvas: tuple[int, ...]
     slots: Ints
-    limits: Ints
     asked: Ints
     rungs: tuple[int, int]
 
     @classmethod
-    def of(cls, row: Row, page_size: int) -> "_Span":
+    def of(cls, row: Row, slots_of: Ints) -> "_Span":
+        """Lay a row out; ``slots_of`` are the slots of every page."""
         appended = len(row.append)
         canvas: tuple[int, ...] = ()
         asked: Sequence[int] = ()
@@ -83,17 +84,24 @@ class _Span:
                 assert_never(row.task)
         count = appended + len(canvas)
         end = row.start + count
-        limits = np.full(count, end, dtype=np.int64)
-        limits[:appended] = np.arange(row.start + 1, row.start + appended + 1)
-        pages = np.array(row.pages, dtype=np.int64)
         return cls(
             row=row,
             canvas=canvas,
-            slots=(pages[:, None] * page_size + np.arange(page_size)).ravel()[:end],
-            limits=limits,
+            slots=slots_of[list(row.pages)].ravel()[:end],
             asked=np.array(asked, dtype=np.int64),
             rungs=(round_up(count, QUERY_LENGTHS), round_up(end, KEY_LENGTHS)),
         )
+
+    @property
+    def count(self) -> int:
+        """How many tokens it runs."""
+        return len(self.slots) - self.row.start
+
+    def limits(self, queries: Ints) -> Ints:
+        """Return how many positions each of some tokens sees: what is appended all before it, a canvas all there is."""
+        if not self.row.append:
+            return np.full_like(queries, len(self.slots))
+        return np.where(queries < len(self.row.append), self.row.start + 1 + queries, len(self.slots))
 
 
 class _Member(NamedTuple):
@@ -112,14 +120,12 @@ class _Group:
         slots: of their keys, ``[rows × keys]``.
         bias: hides keys, ``[rows, 1, queries, keys]``.
         asking: the token of each query, ``[rows × queries]``; padding repeats a row's last one.
-        answers: the query of each token, in the order of tokens.
     """
 
     rows: int
     slots: Tensor
     bias: Tensor
     asking: Ints
-    answers: Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,22 +135,26 @@ class _Layout:
     Attributes:
         tokens: ids.
         positions: in their sequences.
-        canvas_positions: in their canvases, −1 elsewhere.
+        places: in their canvases, from 1; 0 elsewhere.
         slots: where their keys and values go.
         groups: of rows.
+        sizes: queries of each group.
         asking: the token of each query of all groups.
         answers: the query of each token.
         asked: tokens whose logits are wanted.
+        wanted: how many these are: where they are fewer than `LEAST_TOKENS`, others follow.
     """
 
     tokens: Tensor
     positions: Tensor
-    canvas_positions: Tensor
+    places: Tensor
     slots: Tensor
     groups: tuple[_Group, ...]
+    sizes: list[int]
     asking: Tensor
     answers: Tensor
     asked: Tensor
+    wanted: int
 
 
 class RowRunner(Protocol):
@@ -173,7 +183,9 @@ class Runner:
         dtype = dtype_of(precision)
         self.page_size = page_size
         # Of the network nothing else is kept: its layers' weights may be freed once they are laid out.
-        self._tokens, self._canvas = network.tokens.weight.detach(), network.canvas.weight.detach()
+        self._tokens = network.tokens.weight.detach()
+        # What is appended has no place in a canvas: it takes the first line.
+        self._canvas = F.pad(network.canvas.weight.detach(), (0, 0, 1, 0))
         self._heads, self._head_width = shape.heads, shape.head_width
         self._layers = [Layer(cast("Block", block), precision) for block in network.blocks]
         self._head = Matrix(network.head.weight)
@@ -182,6 +194,8 @@ class Runner:
         self._spare = pages * page_size
         # Keys and values side by side: one write and one read fetch both.
         self._pool = torch.zeros(shape.layers, self._spare + 1, 2 * shape.width, dtype=dtype)
+        self._pools = self._pool.unbind()
+        self._slots: Ints = np.arange(self._spare).reshape(pages, page_size)
 
     @property
     def weight_bytes(self) -> int:
@@ -193,25 +207,24 @@ class Runner:
         """Bytes of a KV page."""
         return self._pool[:, : self.page_size].nbytes
 
-    @torch.inference_mode()
     def forward(self, rows: Sequence[Row]) -> Tensor:
-        """Return logits ``[asked, vocabulary]``, row after row; see `RowRunner`."""
+        """Return logits ``[asked, vocabulary]``, row after row; see `RowRunner`. No weight of it has a gradient."""
         layout = self._lay_out(rows)
-        hidden = embed(self._tokens, self._canvas, layout.tokens, layout.canvas_positions)
-        turns = self._turns[layout.positions]
+        hidden = normalise(F.embedding(layout.tokens, self._tokens) + F.embedding(layout.places, self._canvas))
+        turns = self._turns.index_select(0, layout.positions)
         answers = layout.answers
-        for index, (layer, pool) in enumerate(zip(self._layers, self._pool, strict=True)):
+        for index, (layer, pool) in enumerate(zip(self._layers, self._pools, strict=True)):
             query, kept = layer.project(hidden, turns)
-            pool[layout.slots] = kept.to(pool.dtype)
+            pool.index_copy_(0, layout.slots, kept.to(pool.dtype))
             attended = self._attend(query.to(pool.dtype), pool, layout)
             if index == len(self._layers) - 1:
-                hidden, answers = hidden[layout.asked], answers[layout.asked]
+                hidden, answers = hidden.index_select(0, layout.asked), answers.index_select(0, layout.asked)
             hidden = layer.finish(hidden, attended.index_select(0, answers))
-        return self._head(normalise(hidden))
+        return self._head(normalise(hidden))[: layout.wanted]
 
     def _attend(self, query: Tensor, pool: Tensor, layout: _Layout) -> Tensor:
         """Return what queries ``[tokens, width]`` find, group after group, ``[queries, width]``."""
-        asking = query.index_select(0, layout.asking).split([len(group.asking) for group in layout.groups])
+        asking = query.index_select(0, layout.asking).split_with_sizes(layout.sizes)
         found: list[Tensor] = []
         for group, part in zip(layout.groups, asking, strict=True):
             kept = pool.index_select(0, group.slots).view(group.rows, -1, 2, self._heads, self._head_width)
@@ -219,33 +232,52 @@ class Runner:
             queries = part.view(group.rows, -1, self._heads, self._head_width).transpose(1, 2)
             attended = F.scaled_dot_product_attention(queries, keys, values, attn_mask=group.bias, scale=1.0)
             found.append(attended.transpose(1, 2).reshape(part.shape))
-        return torch.cat(found)
+        return found[0] if len(found) == 1 else torch.cat(found)
 
     def _lay_out(self, rows: Sequence[Row]) -> _Layout:
-        spans = [_Span.of(row, self.page_size) for row in rows]
+        spans = [_Span.of(row, self._slots) for row in rows]
         order = sorted(range(len(spans)), key=lambda index: spans[index].rungs)
         firsts = [0] * len(spans)
         count = 0
         for index in order:
             firsts[index] = count
-            count += len(spans[index].limits)
+            count += spans[index].count
         ranked = [_Member(spans[index], firsts[index]) for index in order]
-        groups = tuple(
-            self._group(rungs, tuple(members)) for rungs, members in groupby(ranked, lambda member: member.span.rungs)
-        )
-        ends = np.cumsum([0, *(len(group.asking) for group in groups)])
+        groups = [self._group(rungs, tuple(members)) for rungs, members in groupby(ranked, lambda one: one.span.rungs)]
+        lines = torch.from_numpy(self._lines(ranked, count))
+        tokens, positions, places, slots, answers = lines.unbind()
+        wanted = sum(len(span.asked) for span in spans)
+        asked = np.zeros(max(wanted, LEAST_TOKENS), dtype=np.int64)
+        np.concatenate([first + span.asked for first, span in zip(firsts, spans, strict=True)], out=asked[:wanted])
         return _Layout(
-            tokens=_flat([(*span.row.append, *span.canvas) for span, _ in ranked]),
-            positions=_flat([np.arange(span.row.start, len(span.slots)) for span, _ in ranked]),
-            canvas_positions=_flat(
-                [(-1,) * len(span.row.append) + tuple(range(len(span.canvas))) for span, _ in ranked]
-            ),
-            slots=_flat([span.slots[span.row.start :] for span, _ in ranked]),
-            groups=groups,
-            asking=_flat([group.asking for group in groups]),
-            answers=_flat([end + group.answers for end, group in zip(ends, groups, strict=False)]),
-            asked=_flat([firsts[index] + span.asked for index, span in enumerate(spans)]),
+            tokens=tokens,
+            positions=positions,
+            places=places,
+            slots=slots,
+            groups=tuple(groups),
+            sizes=[len(group.asking) for group in groups],
+            asking=torch.from_numpy(np.concatenate([group.asking for group in groups])),
+            answers=answers,
+            asked=torch.from_numpy(asked),
+            wanted=wanted,
         )
+
+    def _lines(self, ranked: Sequence[_Member], count: int) -> Ints:
+        """Return each token's id, position, place in its canvas, slot and query, ``[5, tokens]``."""
+        lines = np.zeros((5, max(count, LEAST_TOKENS)), dtype=np.int64)
+        tokens, positions, places, slots, answers = lines
+        # What fills the forward up writes where padding is read.
+        slots[count:] = self._spare
+        queries = 0
+        for span, first in ranked:
+            opened, last = first + len(span.row.append), first + span.count
+            tokens[first:opened], tokens[opened:last] = span.row.append, span.canvas
+            positions[first:last] = np.arange(span.row.start, len(span.slots))
+            places[opened:last] = np.arange(1, len(span.canvas) + 1)
+            slots[first:last] = span.slots[span.row.start :]
+            answers[first:last] = np.arange(queries, queries + span.count)
+            queries += span.rungs[0]
+        return lines
 
     def _group(self, rungs: tuple[int, int], members: Sequence[_Member]) -> _Group:
         query_length, key_length = rungs
@@ -254,23 +286,16 @@ class Runner:
         asking = np.empty((len(members), query_length), dtype=np.int64)
         places = np.arange(query_length)
         for index, (span, first) in enumerate(members):
-            queries = np.minimum(places, len(span.limits) - 1)
+            queries = np.minimum(places, span.count - 1)
             slots[index, : len(span.slots)] = span.slots
-            limits[index] = span.limits[queries]
+            limits[index] = span.limits(queries)
             asking[index] = first + queries
         # Canvases see the same keys from every position: one line of the bias serves them all.
         lines = limits if (limits != limits[:, :1]).any() else limits[:, :1]
         bias = np.where(np.arange(key_length) < lines[:, None, :, None], np.float32(0), -np.float32("inf"))
-        counts = [np.arange(len(span.limits)) for span, _ in members]
         return _Group(
             rows=len(members),
             slots=torch.from_numpy(slots.ravel()),
             bias=torch.from_numpy(bias).expand(-1, -1, query_length, -1),
             asking=asking.ravel(),
-            answers=np.concatenate([index * query_length + count for index, count in enumerate(counts)]),
         )
-
-
-def _flat(parts: Sequence[Ints | Sequence[int]]) -> Tensor:
-    """Join parts."""
-    return torch.from_numpy(np.concatenate([np.asarray(part, dtype=np.int64) for part in parts]))

@@ -27,8 +27,8 @@ class Signals:
 
     Attributes:
         tokens: the draft, ``[length]``; fixed positions hold what the network would say there.
-        probability: of the drawn token under the undisturbed distribution.
-        confidence: its log-odds, rounded: what ranks positions.
+        probability: of the drawn token under the undisturbed distribution; not a number where not asked for.
+        confidence: its log-odds, rounded: what ranks positions; not a number where not asked for.
         gap: logit of the likeliest token less that of the next, or ``None`` where not asked for.
         entropy: nats, or ``None`` where not asked for.
         log_probabilities: ``[length, vocabulary]``, or ``None`` where not asked for.
@@ -44,8 +44,12 @@ class Signals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """Signals that cost a pass over the vocabulary, computed only where a strategy or a trace reads them."""
+    """Signals that cost a pass over the vocabulary, computed only where a strategy or a trace reads them.
 
+    Without ``confidence``, as of rows that draw a token and rank nothing, there is no entropy and no log-probability.
+    """
+
+    confidence: bool = True
     gap: bool = False
     entropy: bool = False
     log_probabilities: bool = False
@@ -53,6 +57,7 @@ class Needs:
     def __or__(self, other: "Needs") -> "Needs":
         """Return what either needs."""
         return Needs(
+            confidence=self.confidence or other.confidence,
             gap=self.gap or other.gap,
             entropy=self.entropy or other.entropy,
             log_probabilities=self.log_probabilities or other.log_probabilities,
@@ -84,11 +89,31 @@ def observe(logits: Tensor, draws: Sequence[Draw], needs: Needs) -> list[Signals
     A row with a logit that is not a number has ``None``: better no answer than a made-up one.
     """
     # Numpy's is the faster by far, and of equals it takes the first.
-    tokens = torch.from_numpy(logits.numpy().argmax(-1, keepdims=True))
-    top = logits.gather(-1, tokens)
+    values = logits.numpy()
+    likeliest = values.argmax(-1)
+    largest = values[np.arange(len(values)), likeliest]
+    tokens, top = torch.from_numpy(likeliest).unsqueeze(-1), torch.from_numpy(largest).unsqueeze(-1)
     # Of equals the other one is next, and the lead is 0. A copy and a maximum take a quarter of what a search for two.
     following = logits.scatter(-1, tokens, -INFINITY).amax(-1, keepdim=True) if needs.gap else None
     _redraw(logits, top, draws, tokens)
+    stacked = _stacked(logits, tokens, None if following is None else top - following, needs)
+    # The largest logit of a position is finite only where every logit is a number and some token can be drawn.
+    sound: Flags = np.isfinite(largest)
+    ends = list(accumulate(draw.length for draw in draws))
+    parts = [slice(end - draw.length, end) for draw, end in zip(draws, ends, strict=True)]
+    is_sound = bool(sound.all())
+    return [_part(stacked, part) if is_sound or sound[part].all() else None for part in parts]
+
+
+def _stacked(logits: Tensor, tokens: Tensor, gap: Tensor | None, needs: Needs) -> Signals:
+    """Return the signals of all rows, of drawn tokens and gaps ``[places, 1]``."""
+    drawn: Ints = tokens.squeeze(-1).numpy()
+    gaps = None if gap is None else gap.squeeze(-1).numpy()
+    if not needs.confidence:
+        unread = np.full(len(drawn), np.nan, dtype=np.float32)
+        return Signals(
+            tokens=drawn, probability=unread, confidence=unread, gap=gaps, entropy=None, log_probabilities=None
+        )
     mass = logits.softmax(-1)
     logs = logits.log_softmax(-1) if needs.entropy or needs.log_probabilities else None
     entropy = _entropy(mass, logs) if needs.entropy and logs is not None else None
@@ -96,20 +121,14 @@ def observe(logits: Tensor, draws: Sequence[Draw], needs: Needs) -> list[Signals
     # The mass of all other tokens, summed without the chosen one: 1 − p would cancel where the network is sure.
     others = mass.scatter_(-1, tokens, 0.0).sum(-1, keepdim=True)
     odds = (chosen.double() / others.double()).log().squeeze(-1)
-    stacked = Signals(
-        tokens=tokens.squeeze(-1).numpy(),
+    return Signals(
+        tokens=drawn,
         probability=odds.sigmoid().float().numpy(),
         confidence=rounded(odds),
-        gap=None if following is None else (top - following).squeeze(-1).numpy(),
+        gap=gaps,
         entropy=None if entropy is None else entropy.numpy(),
         log_probabilities=logs if needs.log_probabilities else None,
     )
-    # The largest logit of a position is finite only where every logit is a number and some token can be drawn.
-    sound: Flags = top.isfinite().squeeze(-1).numpy()
-    ends = list(accumulate(draw.length for draw in draws))
-    parts = [slice(end - draw.length, end) for draw, end in zip(draws, ends, strict=True)]
-    is_sound = bool(sound.all())
-    return [_part(stacked, part) if is_sound or sound[part].all() else None for part in parts]
 
 
 def _entropy(mass: Tensor, logs: Tensor) -> Tensor:
