@@ -1,13 +1,13 @@
 """What the scale bench asks, written down before anything was measured.
 
-Throughput: prompts that nobody else has, by as many callers as two batches take, so that an engine of either arm
-always has requests; each takes an engine more than a tenth of a second, or gateways would be compared.
+Throughput: prompts that nobody else has, by as many callers as one engine's batch takes, so that two have half a
+batch each; a request takes an engine more than a tenth of a second, or gateways would be compared.
 
 Choice of replicas: it matters where what is asked again takes more pages than one replica has, and no more than all
 have. Documents take 80 % of the pages of both replicas, the use at which an operator is warned first: more asks for
-further replicas, and much less would not need two. Each question is about any of them, as likely as any other, and has a short answer, as questions about documents do. An
-arm asks as many questions before it is measured as while it is: the first question about a document finds it nowhere,
-which belongs to a server's first minutes and to no choice.
+further replicas, and much less would not need two. Each question is about any of them, as likely as any other, and has
+a short answer, as questions about documents do. An arm asks as many questions before it is measured as while it is: the
+first question about a document finds it nowhere, which belongs to a server's first minutes and to no choice.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from unmask.types import Message, Role, StepBudget
 POOL_TOKENS = 12_288
 """Of a replica's pages: for a whole batch of long requests, or 32 of the 51 documents."""
 CALLERS, DOCUMENT_CALLERS = 16, 4
-"""At once; of documents so few that what runs holds few of the pages."""
+"""At once: a batch of one replica; of documents so few that what runs holds few of the pages."""
 LONG_TOKENS, LONG_STEPS = 512, 32
 DOCUMENT_TOKENS, QUESTION_TOKENS, ANSWER_STEPS = 384, 16, 1
 CANVAS = 32
