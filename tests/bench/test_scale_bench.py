@@ -4,17 +4,21 @@ import os
 from pathlib import Path
 from random import Random
 
+import pytest
+
 from tests.bench.small import TOKENIZER, small_model
 from tests.cluster.fakes import FakeFleets, FakeLink
 from unmask.bench.bench import Bench
 from unmask.bench.scale_bench import ScaleRounds, hardware_cores, run_rounds, scale_report
-from unmask.bench.scale_load import Round, ScaleSizes, document_requests, family_cpu_s, long_requests, machine_cpu_s
+from unmask.bench.scale_load import Round, family_cpu_s, machine_cpu_s
+from unmask.bench.scale_workload import FULL, POOL_TOKENS, Asker, ScaleSizes
 from unmask.clock import SystemClock
 from unmask.cluster.link import View
 from unmask.testing.builders import make_model
 from unmask.testing.fake_backend import FakeBackend
 
 BENCH = Bench(model=small_model(), tokenizer=TOKENIZER, clock=SystemClock())
+ASKER = Asker(model="tiny", tokenizer=TOKENIZER, tenant="t")
 SIZES = ScaleSizes(rounds=1, requests=6, documents=3, questions=2)
 
 
@@ -23,12 +27,7 @@ class FakeEngines:
 
     def __init__(self, name: str) -> None:
         self.backends = {number: FakeBackend(models=(make_model(name),)) for number in ("1", "2")}
-        self._all = {number: FakeLink(backend) for number, backend in self.backends.items()}
-        self._fleets = FakeFleets(links=dict(self._all))
-
-    def only(self, *names: str) -> None:
-        """Show no others."""
-        self._fleets.links = {name: self._all[name] for name in names}
+        self._fleets = FakeFleets(links={number: FakeLink(backend) for number, backend in self.backends.items()})
 
     async def view(self) -> View:
         """Ask those that are shown."""
@@ -88,27 +87,42 @@ def test_requests_that_are_too_light_miss_their_target() -> None:
     assert not {entry.name: entry for entry in report.must_reach}["engine_cpu_ms"].holds
 
 
-async def test_every_arm_is_asked_as_much_and_one_replica_is_alone() -> None:
-    """The arm of one replica leaves the other idle; no two arms share a tenant."""
+async def test_arms_of_a_pair_are_asked_the_same_and_one_replica_is_alone() -> None:
+    """The arm of one replica leaves the other idle; no two arms share a tenant; of documents half is not counted."""
     engines = FakeEngines(BENCH.model.name)
     rounds = await run_rounds(BENCH, engines, SIZES, 0, lambda _stage, _share: None)
 
     assert [one.requests for one in (*rounds.one, *rounds.two, *rounds.rule, *rounds.random)] == [6, 6, 6, 6]
     assert rounds.one[0].engine_cpu_s == 6
-    assert all(engine.requests for engine in engines.backends.values())
-    tenants = [{request.tenant for request in engine.requests} for engine in engines.backends.values()]
-    assert len(tenants[0] | tenants[1]) == 6 + 6 + 2
+    asked: dict[str, list[str]] = {}
+    for engine in engines.backends.values():
+        for request in engine.requests:
+            asked.setdefault(request.tenant.split()[0], []).append(request.messages[0].content)
+    assert {arm: len(texts) for arm, texts in asked.items()} == {"one": 6, "two": 6, "rule": 12, "random": 12}
+    assert sorted(asked["one"]) == sorted(asked["two"])
+    assert sorted(asked["rule"]) == sorted(asked["random"])
+    assert not {request.tenant for request in engines.backends["2"].requests if request.tenant.startswith("one")}
 
 
 def test_documents_are_the_beginning_of_their_questions() -> None:
     """Questions about one document have all its tokens in common; long requests have none."""
-    asked = document_requests("tiny", TOKENIZER, SIZES, Random(0))
-    beginnings = {request.messages[0].content[:400] for request in asked}
-    long = long_requests("tiny", TOKENIZER, 3, Random(0))
+    before, asked = ASKER.questions(SIZES, Random(0))
+    beginnings = {request.messages[0].content[:400] for request in (*before, *asked)}
+    long = ASKER.long(3, Random(0))
 
-    assert (len(asked), len(beginnings)) == (6, 3)
+    assert (len(before), len(asked), len(beginnings)) == (6, 6, 3)
+    assert len({request.messages[0].content for request in (*before, *asked)}) == 12
     assert len({request.messages[0].content[:20] for request in long}) == 3
     assert all(len(TOKENIZER.encode_chat(request.messages)) + 32 < 768 for request in (*asked, *long))
+
+
+def test_documents_take_more_than_one_replica_has_and_less_than_two() -> None:
+    """Four fifths of both, in full pages."""
+    before, asked = ASKER.questions(FULL, Random(0))
+    prompts = [TOKENIZER.encode_chat(request.messages) for request in (*before, *asked)]
+    pages = {tuple(prompt[: end + 32]) for prompt in prompts for end in range(0, 384, 32)}
+
+    assert 32 * len(pages) / (2 * POOL_TOKENS) == pytest.approx(0.8, abs=0.02)
 
 
 def test_processor_time_is_of_the_family_and_the_container(tmp_path: Path) -> None:

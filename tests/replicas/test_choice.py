@@ -29,6 +29,16 @@ def test_a_hot_prefix_does_not_overload_its_replica() -> None:
     assert (found.name, found.reason) == ("a", RouteReason.LOAD)
 
 
+def test_what_is_pushed_out_counts() -> None:
+    """Where every page is taken, running a prompt anew costs what others will miss; up to twice its tokens."""
+    for missed, taken in ((0.0, "a"), (0.5, "b"), (1.0, "b")):
+        full = [
+            Candidate(name="a", queued=0, missed=missed),
+            Candidate(name="b", queued=700, cached=640, missed=missed),
+        ]
+        assert choose(full, TOKENS, b"x").name == taken
+
+
 def test_a_session_stays_where_it_was() -> None:
     """Though nothing is known to be cached there, and others have as little to do."""
     names = "abc"

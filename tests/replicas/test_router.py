@@ -62,6 +62,25 @@ def test_requests_there_count_as_work() -> None:
     assert router.choose(make_prompt("new"), IDLE).reason is RouteReason.HOME
 
 
+def test_a_full_replica_keeps_what_is_found_there() -> None:
+    """What others would miss is charged once pages are all taken, by how much was found of late."""
+    shared = make_prompt("p", "pq", "pqr", "pqrs")
+    for pages, stays in ((100, False), (4, True)):
+        router = make_router(pages=pages, first_work=6.0 * PAGE)
+        names = dict.fromkeys(("a", "b"), 0)
+        first = router.choose(shared, names)
+        with router.visit(shared, first):
+            pass
+        router.answered(first, make_usage(prompt_tokens=128, cached_tokens=128, steps_used=6), PAGE)
+        other = next(name for name in names if name != first.name)
+        filler = make_prompt("x", "xy", "xyz", "xyzu")
+        with router.visit(filler, Choice(name=other, reason=RouteReason.LOAD)):
+            pass
+        busy = names | {first.name: 1}
+        assert router.hit_rate == 1
+        assert (router.choose(shared, busy).name == first.name) is stays
+
+
 def test_requests_that_came_by_other_ways_count() -> None:
     """A replica that says it has more than was sent to it is as busy as it says."""
     router = make_router()

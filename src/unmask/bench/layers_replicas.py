@@ -11,11 +11,11 @@ from unmask.bench.layer_row import Finding, Ground, Layer, Reading, Round, Sampl
 from unmask.bench.layers_arms import STEP, graded, make_engine
 from unmask.bench.layers_workload import Ask, submissions_of
 from unmask.bench.report import Figure, Record, measured
-from unmask.bench.routing_trial import RoutingArm, RoutingOutcome, RoutingTrial, run_routing_trial
+from unmask.bench.routing_trial import RoutingArm, RoutingOutcome, RoutingTrial, hit_rate_ratio, run_routing_trial
 from unmask.bench.simulated import PROCESSOR
 from unmask.replicas.prompt import token_reader
 from unmask.replicas.router import Router
-from unmask.stats import bootstrap_mean, ratio_interval
+from unmask.stats import ratio_interval
 
 ENGINES = ("0", "1")
 
@@ -42,15 +42,9 @@ class PrefixHitRate:
         return Round(off=off, on=on)
 
     def judge(self, rounds: Sequence[Round], seed: int) -> Finding:
-        """Return by how much the rule's hit rate is above that of a random choice."""
-        gains = [one.on.value("hit_rate") - one.off.value("hit_rate") for one in rounds]
-        figure = measured(
-            self.name,
-            bootstrap_mean(gains, seed),
-            fallback=float(np.mean(gains)),
-            n=len(gains),
-            note="share of prompt tokens found cached, less that at random; simulated, seeds resampled",
-        )
+        """Return how many times a random choice's hit rate the rule's is."""
+        chance, rule = ([one.value("hit_rate") for one in arm] for arm in _arms(rounds))
+        figure = hit_rate_ratio(rule, chance, seed)
         beside = [
             Figure(
                 name=f"{self.name}.{arm}.{what}", value=float(np.mean([one.value(what) for one in samples])), unit=unit

@@ -11,7 +11,7 @@ from typing import assert_never
 import numpy as np
 
 from unmask.backend import Request, Usage
-from unmask.bench.report import Figure
+from unmask.bench.report import Figure, measured
 from unmask.bench.simulated import SimulatedCore, TickCost
 from unmask.replicas.choice import Choice
 from unmask.replicas.prompt import Prompt, token_reader
@@ -19,7 +19,7 @@ from unmask.replicas.router import Router
 from unmask.routing import RouteReason
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence, Submission
-from unmask.stats import Interval, bootstrap_mean
+from unmask.stats import ratio_interval
 from unmask.types import ExitReason, Message, Role, StepBudget
 
 MODEL = "simulated"
@@ -211,27 +211,28 @@ def run_routing_trial(trial: RoutingTrial, arm: RoutingArm, seed: int) -> Routin
 
 
 def prefix_hit_rate_vs_random(trial: RoutingTrial, seeds: Items[int], seed: int = 0) -> Figure:
-    """Return by how much the rule's hit rate is above that of a random choice, the same conversations in both.
+    """Return how many times a random choice's hit rate the rule's is, the same conversations in both.
 
     Args:
         trial: what is simulated.
         seeds: of the simulations, ten at least for an interval.
         seed: of the resampling.
     """
-    gains = [
-        run_routing_trial(trial, RoutingArm.RULE, one).hit_rate
-        - run_routing_trial(trial, RoutingArm.RANDOM, one).hit_rate
-        for one in seeds
-    ]
-    found = bootstrap_mean(gains, seed)
-    interval = found if isinstance(found, Interval) else None
-    return Figure(
-        name="prefix_hit_rate_vs_random",
-        value=float(np.mean(gains)),
-        low=None if interval is None else interval.low,
-        high=None if interval is None else interval.high,
-        n=len(gains),
-        note="share of prompt tokens found cached, less that of a random choice; simulated, seeds resampled",
+    rule, chance = (
+        [run_routing_trial(trial, arm, one).hit_rate for one in seeds] for arm in (RoutingArm.RULE, RoutingArm.RANDOM)
+    )
+    return hit_rate_ratio(rule, chance, seed)
+
+
+def hit_rate_ratio(rule: Items[float], chance: Items[float], seed: int) -> Figure:
+    """Return the figure of hit rates, one of either choice a simulation, in the same order."""
+    return measured(
+        "prefix_hit_rate_vs_random",
+        ratio_interval(rule, chance, seed, paired=True),
+        fallback=float(np.mean(rule) / np.mean(chance)),
+        unit="times",
+        n=len(rule),
+        note="share of prompt tokens found cached, over that of a random choice; simulated, seeds resampled",
     )
 
 

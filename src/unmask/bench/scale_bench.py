@@ -10,7 +10,6 @@ import math
 import os
 import uuid
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -21,15 +20,8 @@ import numpy as np
 from unmask.backend import Backend, Event, Generation, ModelInfo, Request, last_generation
 from unmask.bench.bench import Bench
 from unmask.bench.report import BenchReport, Figure, Op, Record, measured, target
-from unmask.bench.scale_load import (
-    CALLERS,
-    DOCUMENT_CALLERS,
-    Round,
-    ScaleSizes,
-    document_requests,
-    long_requests,
-    run_round,
-)
+from unmask.bench.scale_load import Round, run_round
+from unmask.bench.scale_workload import CALLERS, DOCUMENT_CALLERS, FULL, POOL_TOKENS, QUICK, Asker, ScaleSizes
 from unmask.cluster.gateway import Fleets, give, opened_backend
 from unmask.cluster.slot import Slot
 from unmask.config import Settings
@@ -40,12 +32,6 @@ from unmask.replicas.prompt import token_reader
 from unmask.sched.settings import SchedSettings
 from unmask.stats import bootstrap_mean, ratio_interval
 
-ROUNDS, QUICK_ROUNDS = 20, 2
-REQUESTS, QUICK_REQUESTS = 48, 8
-"""Of a round, in each arm of throughput."""
-POOL_TOKENS = 6_144
-DOCUMENTS, QUICK_DOCUMENTS, QUESTIONS = 24, 4, 4
-"""Of a round: documents of one and a half times a replica's pages, so that two hold together what one cannot."""
 PATIENCE_S = 300.0
 LEAST_CPU_MS = 100.0
 
@@ -54,10 +40,6 @@ Progress = Callable[[str, float], None]
 
 class Engines(Fleets, Protocol):
     """The replicas, and what they have taken."""
-
-    def only(self, *names: str) -> None:
-        """Show no others from here on."""
-        ...
 
     async def cpu_s(self) -> float:
         """Return the processor time of all replicas so far."""
@@ -118,14 +100,9 @@ def run_scale_bench(bench: Bench, *, seed: int, quick: bool, progress: Progress)
     cores = sorted(os.sched_getaffinity(0))[:2]
     if len(cores) < 2:
         raise UnmaskError("this process may use one processor, and two replicas need one each; allow it two")
-    sizes = (
-        ScaleSizes(rounds=QUICK_ROUNDS, requests=QUICK_REQUESTS, documents=QUICK_DOCUMENTS, questions=QUESTIONS)
-        if quick
-        else ScaleSizes(rounds=ROUNDS, requests=REQUESTS, documents=DOCUMENTS, questions=QUESTIONS)
-    )
     settings = Settings(models=(bench.model.name,), precision=bench.precision, threads=1, page_pool_tokens=POOL_TOKENS)
     with opened_engines(settings, cores) as engines:
-        rounds = asyncio.run(run_rounds(bench, engines, sizes, seed, progress))
+        rounds = asyncio.run(run_rounds(bench, engines, QUICK if quick else FULL, seed, progress))
     progress("done", 1.0)
     return scale_report(bench, rounds, seed=seed, quick=quick, cores=cores)
 
@@ -133,25 +110,24 @@ def run_scale_bench(bench: Bench, *, seed: int, quick: bool, progress: Progress)
 async def run_rounds(bench: Bench, engines: Engines, sizes: ScaleSizes, seed: int, progress: Progress) -> ScaleRounds:
     """Run all arms in turn, in an order that is drawn.
 
-    What is asked is drawn alike, and anew for each arm of a round: what one arm has cached is of no use to another.
+    Both arms of a pair are asked the same, each for a tenant of its own: what one has cached is of no use to the other.
     """
     rng = Random(seed)
     rounds: dict[str, list[Round]] = {"one": [], "two": [], "rule": [], "random": []}
-    async with AsyncExitStack() as stack:
-        engines.only("1")
-        alone = await stack.enter_async_context(_opened(bench, engines, 1))
-        # Its view of the fleet is not looked at again while both are shown: engine 1 is in either.
-        engines.only("1", "2")
-        both = await stack.enter_async_context(_opened(bench, engines, 2))
-        chance = await _random_choice(bench, engines, Random(seed + 1))
+    read = token_reader(bench.tokenizer.encode_chat, SchedSettings().page_size)
+    async with opened_backend(engines, 2, read, bench.clock, _new_id, patience_s=PATIENCE_S) as both:
+        # What these slots hold is not looked at again: a lone replica gets everything, and chance asks for no load.
+        slots = await _slots(bench, engines)
+        alone, chance = ReplicaBackend({"1": slots["1"]}, read), RandomChoice(slots, Random(seed + 1))
         for number in range(sizes.rounds):
             progress("rounds", number / sizes.rounds)
             drawn = rng.getrandbits(64)
             for arm, backend in _drawn(rng, {"one": alone, "two": both}):
-                asked = long_requests(bench.model.name, bench.tokenizer, sizes.requests, Random(f"{drawn} {arm}"))
+                asked = _asker(bench, f"{arm} {drawn}").long(sizes.requests, Random(drawn))
                 rounds[arm].append(await _asked(bench, engines, backend, asked, CALLERS))
             for arm, backend in _drawn(rng, {"rule": both, "random": chance}):
-                asked = document_requests(bench.model.name, bench.tokenizer, sizes, Random(f"{drawn} {arm}"))
+                before, asked = _asker(bench, f"{arm} {drawn}").questions(sizes, Random(drawn))
+                await _asked(bench, engines, backend, before, DOCUMENT_CALLERS)
                 rounds[arm].append(await _asked(bench, engines, backend, asked, DOCUMENT_CALLERS))
     return ScaleRounds(**{arm: tuple(found) for arm, found in rounds.items()})
 
@@ -160,7 +136,8 @@ def scale_report(bench: Bench, rounds: ScaleRounds, *, seed: int, quick: bool, c
     """Return figures and targets of all rounds."""
     faster = _ratio("throughput_2_vs_1", _values(rounds.two, _rate), _values(rounds.one, _rate), seed)
     hits = _ratio("prefix_hit_rate_vs_random", _values(rounds.rule, _hits), _values(rounds.random, _hits), seed)
-    cpu = [1_000 * one.engine_cpu_s / one.requests for one in (*rounds.one, *rounds.two)]
+    arms = {"1": rounds.one, "2": rounds.two, "rule": rounds.rule, "random": rounds.random}
+    cpu = _values((*rounds.one, *rounds.two), _engine_cpu_ms)
     engine_cpu = measured(
         "engine_cpu_ms", bootstrap_mean(cpu, seed), fallback=float(np.mean(cpu)), unit="ms a request", n=len(cpu)
     )
@@ -175,8 +152,9 @@ def scale_report(bench: Bench, rounds: ScaleRounds, *, seed: int, quick: bool, c
             faster,
             hits,
             engine_cpu,
-            *_means("throughput", "requests/s", {"1": rounds.one, "2": rounds.two}, _rate, seed),
+            *_means("throughput", "requests/s", arms, _rate, seed),
             *_means("hit_rate", "", {"rule": rounds.rule, "random": rounds.random}, _hits, seed),
+            *_means("engine_cpu_ms", "ms a request", {"1": rounds.one, "2": rounds.two}, _engine_cpu_ms, seed),
             *_means("other_cpu", "s a s of engines", {"1": rounds.one, "2": rounds.two}, _other_cpu, seed),
             *_means("foreign_cpu", "processors", {"1": rounds.one, "2": rounds.two}, _foreign_cpu, seed),
             Figure(name="hardware_cores", value=hardware_cores(cores), note="that the two replicas run on"),
@@ -196,16 +174,15 @@ def hardware_cores(cores: Sequence[int], folder: Path = Path("/sys/devices/syste
     return len({path.read_text().strip() if path.is_file() else str(path) for path in lists})
 
 
-def _opened(bench: Bench, engines: Engines, most: int) -> AbstractAsyncContextManager[ReplicaBackend]:
-    read = token_reader(bench.tokenizer.encode_chat, SchedSettings().page_size)
-    return opened_backend(engines, most, read, bench.clock, _new_id, patience_s=PATIENCE_S)
-
-
-async def _random_choice(bench: Bench, engines: Engines, rng: Random) -> RandomChoice:
+async def _slots(bench: Bench, engines: Engines) -> dict[str, Slot]:
     view = await engines.view()
     slots = {one.name: Slot(view.models, bench.clock, _new_id) for one in view.members}
     give(slots, view)
-    return RandomChoice(slots, rng)
+    return slots
+
+
+def _asker(bench: Bench, tenant: str) -> Asker:
+    return Asker(model=bench.model.name, tokenizer=bench.tokenizer, tenant=tenant)
 
 
 def _new_id() -> str:
@@ -252,6 +229,10 @@ def _rate(one: Round) -> float:
 
 def _hits(one: Round) -> float:
     return one.cached_tokens / one.prompt_tokens
+
+
+def _engine_cpu_ms(one: Round) -> float:
+    return 1_000 * one.engine_cpu_s / one.requests
 
 
 def _other_cpu(one: Round) -> float:

@@ -41,20 +41,10 @@ class PinnedEngines:
         self._handles: dict[str, Any] = {
             str(number): actor.remote(settings, core) for number, core in enumerate(cores, start=1)
         }
-        self._names = tuple(self._handles)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All of them."""
-        return self._names
-
-    def only(self, *names: str) -> None:
-        """Show no others from here on."""
-        self._names = names
 
     async def view(self) -> View:
-        """Ask those that are shown."""
-        links = {name: RayLink(f"engine {name}", self._handles[name]) for name in self._names}
+        """Ask all of them."""
+        links = {name: RayLink(f"engine {name}", handle) for name, handle in self._handles.items()}
         members = [Member(name=name, link=link, status=await link.status()) for name, link in links.items()]
         status = members[0].status
         assert status is not None, "each was asked"

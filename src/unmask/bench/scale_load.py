@@ -1,4 +1,4 @@
-"""What the scale bench asks, and what it keeps of a round."""
+"""Asks what the scale bench asks, and tells what a round took."""
 
 import asyncio
 import os
@@ -6,19 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from random import Random
 
 from unmask.backend import Backend, Generation, Request
-from unmask.text.tokenizer import TextTokenizer
-from unmask.types import Message, Outcome, Role, StepBudget
-
-CALLERS, DOCUMENT_CALLERS = 8, 4
-"""At once; of documents so few that what runs holds few of the pages."""
-LONG_TOKENS = 512
-"""Of a prompt that nobody else has: an engine has a tenth of a second to do with it and its canvas."""
-DOCUMENT_TOKENS = 384
-QUESTION_TOKENS = 16
-CANVAS = 32
+from unmask.types import Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,37 +30,6 @@ class Round:
     foreign_cpu_s: float
     prompt_tokens: int
     cached_tokens: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScaleSizes:
-    """How much is asked."""
-
-    rounds: int
-    requests: int
-    documents: int
-    questions: int
-
-
-def long_requests(model: str, tokenizer: TextTokenizer, count: int, rng: Random) -> list[Request]:
-    """Return requests that have no beginning in common."""
-    return [
-        _request(model, _text(tokenizer, LONG_TOKENS, rng), tenant=str(rng.getrandbits(64)), steps=CANVAS)
-        for _ in range(count)
-    ]
-
-
-def document_requests(model: str, tokenizer: TextTokenizer, sizes: ScaleSizes, rng: Random) -> list[Request]:
-    """Return questions about documents that their prompts begin with, in any order; of a tenant never seen before."""
-    tenant = str(rng.getrandbits(64))
-    texts = [_text(tokenizer, DOCUMENT_TOKENS, rng) for _ in range(sizes.documents)]
-    asked = [
-        _request(model, f"{text} {_text(tokenizer, QUESTION_TOKENS, rng)}", tenant=tenant, steps=1)
-        for text in texts
-        for _ in range(sizes.questions)
-    ]
-    rng.shuffle(asked)
-    return asked
 
 
 async def run_round(
@@ -135,22 +94,3 @@ def machine_cpu_s(root: Path = Path("/")) -> float:
         int, (root / "proc/stat").read_text().split("\n", 1)[0].split()[1:8]
     )
     return (user + nice + system + sum(interrupts)) / os.sysconf("SC_CLK_TCK")
-
-
-def _request(model: str, text: str, *, tenant: str, steps: int) -> Request:
-    return Request(
-        model=model,
-        messages=(Message(role=Role.USER, content=text),),
-        max_tokens=CANVAS,
-        canvas_length=CANVAS,
-        budget=StepBudget(max_steps=steps, max_total_steps=steps),
-        tenant=tenant,
-    )
-
-
-def _text(tokenizer: TextTokenizer, tokens: int, rng: Random) -> str:
-    """Return random sums of about so many tokens."""
-    text = "add"
-    while len(tokenizer.encode_chat((Message(role=Role.USER, content=text),))) < tokens:
-        text += "".join(f" {rng.randrange(1000)} +" for _ in range(max(1, tokens // 32)))
-    return text

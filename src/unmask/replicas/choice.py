@@ -4,8 +4,11 @@ What is compared is the work in front of a request, in row tokens: what is at th
 replica already and may still be run, and of its own prompt what is not cached
 there. A cached page is thus worth its tokens of queue and no more, so that a hot
 prefix fills one replica only until running the prefix elsewhere is less work;
-from then on it is cached there too. (The sum is that of the KV router of NVIDIA
-Dynamo and, with other weights, of Preble, Srivatsa et al., arXiv 2407.00023.)
+from then on it is cached there too. Where a replica's pages are all taken, what
+is run anew pushes out as much, some of which will be asked again and has to be run
+once more then: that counts as well. (The sum is that of the KV router of NVIDIA
+Dynamo; with what is pushed out, and other weights, that of Preble, Srivatsa et al.,
+arXiv 2407.00023.)
 """
 
 from collections.abc import Sequence
@@ -27,12 +30,14 @@ class Candidate:
         queued: row tokens that the requests there may still come to take.
         cached: prompt tokens of the request that it is believed to hold.
         was_here: whether the request's session was there before.
+        missed: tokens that will have to be run again for each one that is run anew now, as it pushes another out.
     """
 
     name: str
     queued: float
     cached: int = 0
     was_here: bool = False
+    missed: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +64,7 @@ def choose(candidates: Sequence[Candidate], tokens: int, home: bytes) -> Choice:
 
     def work(one: Candidate) -> tuple[float, bool, bytes]:
         expected = max(one.cached, UNSEEN * tokens) if one is belongs else float(one.cached)
-        return one.queued + tokens - expected, one is not belongs, _rank(one.name, home)
+        return one.queued + (tokens - expected) * (1 + one.missed), one is not belongs, _rank(one.name, home)
 
     best = min(candidates, key=work)
     return Choice(name=best.name, reason=_reason(best, candidates, belongs), cached=best.cached)

@@ -22,6 +22,11 @@ class PrefixIndex:
     def __len__(self) -> int:
         return len(self._pages)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether a further page pushes another out."""
+        return len(self) >= self._limit
+
     def match(self, pages: Sequence[bytes]) -> int:
         """Return how many of a prompt's first pages are there; none behind a missing one is of use."""
         return next((count for count, page in enumerate(pages) if page not in self._pages), len(pages))

@@ -55,11 +55,18 @@ class Router:
         self._weight = 0.0
         self._work = 0.0
         self._first_work = first_work
+        self._prompt_tokens = 0.0
+        self._cached_tokens = 0.0
 
     @property
     def work(self) -> float:
         """Row tokens that an answer takes of late, its prompt aside."""
         return self._work / self._weight if self._weight else self._first_work
+
+    @property
+    def hit_rate(self) -> float:
+        """Share of prompt tokens that were found cached of late."""
+        return self._cached_tokens / self._prompt_tokens if self._prompt_tokens else 0.0
 
     def choose(
         self, prompt: Prompt, takers: Mapping[str, int], tried: Collection[str] = (), *, is_retry: bool = False
@@ -81,6 +88,8 @@ class Router:
                 queued=self._queued(name, takers[name]),
                 cached=self._replicas[name].index.match(prompt.pages) * prompt.page_tokens,
                 was_here=name == before,
+                # What is pushed out is taken to be found again as often as anything is.
+                missed=self.hit_rate if self._replicas[name].index.is_full else 0.0,
             )
             for name in fresh
         ]
@@ -110,6 +119,8 @@ class Router:
             replica.prompt_tokens += usage.prompt_tokens
             replica.cached_tokens += usage.cached_tokens
             replica.expected_tokens += min(choice.cached, usage.prompt_tokens)
+            self._prompt_tokens = DECAY * self._prompt_tokens + usage.prompt_tokens
+            self._cached_tokens = DECAY * self._cached_tokens + usage.cached_tokens
         self._weight = DECAY * self._weight + 1
         self._work = DECAY * self._work + output_work(usage, canvas_length)
 
