@@ -71,7 +71,7 @@ def test_what_load_has_taken_from_is_not_kept(
     assert is_kept(tmp_path, make_asked(level, search=search), make_answer()) is kept
 
 
-@pytest.mark.parametrize("limit", [Limit.PRESSED, Limit.DEADLINE])
+@pytest.mark.parametrize("limit", [Limit.PRESSED, Limit.NARROWED, Limit.DEADLINE])
 def test_a_search_that_load_has_cut_is_not_kept(tmp_path: Path, limit: Limit) -> None:
     """Its candidates were dropped; that of a spent total is what the request would have at any time."""
     asked = make_asked(search=CHOICE)

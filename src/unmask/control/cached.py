@@ -229,7 +229,7 @@ def _is_usual(served: Admitted, answered: Answered) -> bool:
     level = LEVELS[given.level]
     if level.smaller_bucket or (level.width is not None and served.search is not None):
         return False
-    if answered.searched is not None and answered.searched.limit in {Limit.PRESSED, Limit.DEADLINE}:
+    if answered.searched is not None and answered.searched.limit in {Limit.PRESSED, Limit.NARROWED, Limit.DEADLINE}:
         return False
     # A further attempt has more than was given first.
     return had is None or given.bucket is None or _SIZES.index(had) >= _SIZES.index(given.bucket)

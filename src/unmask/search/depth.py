@@ -32,8 +32,9 @@ async def depth(setting: Setting) -> Found:
     best, answers, back = first, [_scored(setting, first, 0)], plan.back
     runner.has_answer = True
     for number in range(1, plan.width):
-        if best.score(setting.check).clears(plan.threshold) or runner.is_over():
+        if best.score(setting.check).clears(plan.threshold) or runner.is_over(number):
             break
+        runner.beside = number
         found = await _run(runner, taken_back(best, back), number)
         if found is None:
             break
