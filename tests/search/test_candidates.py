@@ -15,7 +15,7 @@ from unmask.testing.builders import make_generation
 from unmask.testing.exits import make_plan
 from unmask.testing.manual_clock import ManualClock
 from unmask.testing.waiting import until
-from unmask.types import Outcome, Sampling, Verification
+from unmask.types import Mode, Outcome, Sampling, Verification
 
 
 async def test_the_surest_is_taken_and_every_step_is_counted() -> None:
@@ -206,6 +206,17 @@ async def test_a_room_that_is_large_enough_changes_nothing() -> None:
     room.leave(None)
 
     assert (len(script.requests), found.limit, found.dropped) == (4, None, 0)
+
+
+async def test_candidates_of_a_speculative_request_are_drawn_token_by_token() -> None:
+    """Drafts are verified against the likeliest tokens, so an engine refuses to draw with them."""
+    script = Scripted([answer("하나")])
+    await candidates(make_setting(script, width=2, request=replace(REQUEST, mode=Mode.SPECULATIVE)))
+
+    assert [(one.mode, one.canvas_length) for one in script.requests] == [
+        (Mode.SPECULATIVE, 8),
+        (Mode.AUTOREGRESSIVE, None),
+    ]
 
 
 async def test_cancelling_aborts_every_candidate() -> None:

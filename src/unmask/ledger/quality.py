@@ -117,7 +117,7 @@ def _answered(connection: Connection, period: Period) -> Iterator[ScenarioLine]:
         yield replace(_line(row), route=row.route)
 
 
-def _sums(by: Sequence[ColumnElement[str]], verdicts: Subquery, ended: FromClause) -> Select[Any]:
+def _sums(by: Sequence[ColumnElement[str]], verdicts: Subquery, ended: FromClause) -> Select[*tuple[Any, ...]]:
     """Return sums over requests that have ended, and what verifiers say of those that were answered."""
     counted = ENDS.c.ending == Ending.COMPLETED
     return (
