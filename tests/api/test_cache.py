@@ -1,5 +1,6 @@
 """Answers from the cache over HTTP: who gets one, what it says of itself, and how it is billed."""
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from unmask.testing.ledgers import MemoryLedger
 from unmask.testing.manual_clock import ManualClock
 from unmask.testing.policies import FakePolicies, make_active
 from unmask.testing.tenants import FakeAuthenticator, make_principal
+from unmask.testing.waiting import until
 from unmask.types import FinishReason
 
 HOME = "What is your home?"
@@ -241,11 +243,72 @@ async def test_a_cut_answer_is_not_kept(tmp_path: Path) -> None:
     assert hits(await ask(site(tmp_path, FakeBackend(generation=cut)), says(), says())) == ["miss", "miss"]
 
 
-async def test_a_failed_answer_is_not_kept(tmp_path: Path) -> None:
-    """One that its verifier fails is answered, and not given again."""
-    body = says(diffusion={"verify": [{"kind": "numeric", "minimum": 100}]})
+async def test_a_failed_answer_is_given_to_the_same_words_alone(tmp_path: Path) -> None:
+    """It says again that it has failed, and is no accepted one in the books."""
+    options: dict[str, Any] = {"diffusion": {"verify": [{"kind": "numeric", "minimum": 100}]}}
+    ledger = MemoryLedger()
+    app = site(tmp_path, FakeBackend("42"), ledger=ledger)
+    answers = await ask(app, says(**options), says(**options), says(SAME, **options))
 
-    assert hits(await ask(site(tmp_path, FakeBackend("42")), body, body)) == ["miss", "miss"]
+    assert hits(answers) == ["miss", "exact", "miss"]
+    assert {answer.json()["usage"]["diffusion"]["verify"] for answer in answers} == {"fail"}
+    assert [settled.accepted for settled in ledger.settlements.values()] == [False] * 3
+
+
+# --- while it is made ---
+
+
+async def test_the_same_request_that_comes_meanwhile_is_a_hit(tmp_path: Path) -> None:
+    """It is run once, billed once as an answer and then as hits, and the wait is no time of this server's own."""
+    gate, ledger = asyncio.Event(), MemoryLedger()
+    backend = FakeBackend(gate=gate)
+    app, others = site(tmp_path, backend, ledger=ledger), (says(), says(stream=True, diffusion={"stream": "verified"}))
+    first = asyncio.ensure_future(ask(app, says()))
+    await until(lambda: len(backend.requests) == 1)
+    later = [asyncio.ensure_future(ask(app, body)) for body in others]
+    await until(lambda: len(ledger.reservations) == 3)
+    gate.set()
+    (answer,), (whole,), (streamed,) = await first, *[await one for one in later]
+    async with client_of(app) as client:  # type: ignore[arg-type]
+        metrics = (await client.get("/metrics")).text
+
+    assert len(backend.requests) == 1
+    assert hits([answer, whole]) == ["miss", "exact"]
+    assert parse_stream(streamed.content).text() == answer.json()["choices"][0]["message"]["content"]
+    assert sorted(attempt.purpose for one in ledger.settlements.values() for attempt in one.attempts) == [
+        Purpose.ANSWER,
+        Purpose.CACHE,
+        Purpose.CACHE,
+    ]
+    assert 'unmask_cache_waits_total{model="tiny"} 2.0' in metrics
+
+
+async def test_the_same_request_makes_its_own_answer_where_the_first_is_given_up(tmp_path: Path) -> None:
+    """Its client has left; nobody else's answer goes with it."""
+    gate = asyncio.Event()
+    backend = FakeBackend(gate=gate)
+    app = site(tmp_path, backend)
+    first = asyncio.ensure_future(ask(app, says()))
+    await until(lambda: len(backend.requests) == 1)
+    later = asyncio.ensure_future(ask(app, says()))
+    await asyncio.sleep(0)
+    first.cancel()
+    await until(lambda: len(backend.requests) == 2)
+    gate.set()
+
+    assert hits(await later) == ["miss"]
+
+
+async def test_text_that_is_sent_as_it_is_made_is_not_waited_for(tmp_path: Path) -> None:
+    """The other's text is there only once it is whole."""
+    gate = asyncio.Event()
+    backend = FakeBackend(gate=gate)
+    app = site(tmp_path, backend)
+    both = [asyncio.ensure_future(ask(app, says(stream=True))) for _ in range(2)]
+    await until(lambda: len(backend.requests) == 2)
+    gate.set()
+
+    assert [(await one)[0].headers["x-unmask-cache"] for one in both] == ["miss", "miss"]
 
 
 async def test_errors_are_not_kept(tmp_path: Path) -> None:

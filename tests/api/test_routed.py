@@ -15,11 +15,11 @@ from unmask.control.routing import Routes
 from unmask.errors import NoCapacityError
 from unmask.ledger.settlement import Purpose
 from unmask.policy.policy import AtCap
-from unmask.testing.budget_policies import make_class_policy
+from unmask.testing.budget_policies import make_class_policy, make_task_policy
 from unmask.testing.builders import make_model
 from unmask.testing.fake_backend import FakeBackend
 from unmask.testing.ledgers import MemoryLedger
-from unmask.testing.policies import FakePolicies, make_active
+from unmask.testing.policies import DIGEST, FakePolicies, make_active
 from unmask.testing.routes import make_fit, make_routes, make_task_route
 
 TASK = "count"
@@ -214,6 +214,29 @@ async def test_an_error_of_the_request_is_the_large_models() -> None:
     answer = await ask(parts=parts, diffusion={"max_steps": 8})
 
     assert (answer.status_code, answer.json()["error"]["param"]) == (400, "diffusion.max_steps")
+
+
+@pytest.mark.parametrize(("first", "model"), [("42", "nano"), ("3", "tiny")])
+async def test_usage_says_what_the_model_that_answers_was_given(first: str, model: str) -> None:
+    """Its policy, its bucket and where that is from; the steps are those of both."""
+    policies = FakePolicies(make_active(make_task_policy(TASK, default=4)), model=model)
+    answer = await ask(by_model(nano=first), parts=ControlParts(routes=routes_over(), policies=policies))
+    spent = answer.json()["usage"]["diffusion"]
+
+    assert route(answer)["model"] == model
+    assert (spent["policy"], spent["service_class"], spent["bucket"]) == (DIGEST[:12], "interactive", "S")
+    assert spent["budget_source"] == "task"
+    assert spent["steps_used"] == (4 if model == "nano" else 8)
+
+
+async def test_choices_of_two_models_have_no_policy_in_common() -> None:
+    """Each says its own."""
+    policies = FakePolicies(make_active(make_task_policy(TASK, default=4)))
+    answer = await ask(FakeBackend(alternating()), parts=ControlParts(routes=routes_over(), policies=policies), n=2)
+    spent = answer.json()["usage"]["diffusion"]
+
+    assert (spent["policy"], spent["bucket"]) == ("mixed", None)
+    assert {choice["diffusion"]["bucket"] for choice in answer.json()["choices"]} == {"S", None}
 
 
 def alternating() -> Callable[[Request], str]:

@@ -144,6 +144,36 @@ async def test_candidates_are_dropped_halfway_where_others_are_kept_waiting() ->
     assert 'unmask_searches_total{method="candidates",model="tiny",source="client"} 1.0' in metrics
 
 
+class Filling(FakeBackend):
+    """A server whose work grows while it runs."""
+
+    works: tuple[ClassWork, ...] = ()
+
+    def load(self) -> tuple[ModelLoad, ...]:
+        """Return what runs, and what it has to do."""
+        return tuple(replace(one, works=self.works) for one in super().load())
+
+
+async def test_a_level_that_falls_narrows_what_runs_and_is_told_apart_from_the_level_stamped() -> None:
+    """The search was admitted at level 0 with eight candidates; level 1 for those that come later leaves it four."""
+    gate = asyncio.Event()
+    backend = Filling(gate=gate)
+    app = make_app(backend)
+    asking = asyncio.ensure_future(searched(app, width=8))
+    await until(lambda: len(backend.requests) == 8)
+    backend.works = (ClassWork(service_class="", forwards=9.0, drain_s=1.5, slack_s=1.0),)
+    async with client_of(app) as client:
+        await client.get("/health")
+    await until(lambda: len(backend.aborted) == 4)
+    gate.set()
+    _, search, metrics = await asking
+
+    assert (search["width"], search["limit"], search["dropped"]) == (8, "narrowed", 4)
+    assert backend.aborted == backend.requests[4:]
+    assert 'unmask_search_dropped_total{limit="narrowed",model="tiny"} 4.0' in metrics
+    assert 'unmask_quality_requests_total{level="0",model="tiny",service_class="none"} 1.0' in metrics
+
+
 async def test_a_deadline_counts_from_the_arrival() -> None:
     """A body that takes longer than the class allows leaves time for one answer only."""
     clock, backend = ManualClock(), FakeBackend()

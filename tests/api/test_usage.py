@@ -11,7 +11,7 @@ from unmask.api.usage import choice_diffusion, usage
 from unmask.control.asked import Asked
 from unmask.control.budget import BudgetSource
 from unmask.control.sources import Estimate
-from unmask.testing.attempts import make_answered
+from unmask.testing.attempts import make_admitted, make_answered
 from unmask.testing.budget_policies import make_class_policy
 from unmask.testing.builders import make_generation, make_usage
 from unmask.testing.policies import DIGEST, make_assignment
@@ -132,7 +132,7 @@ def test_one_of_several_choices() -> None:
     )
     one = choice(PASS, steps_used=3, canvases=2, exit_reason=ExitReason.EARLY_EXIT)
 
-    assert choice_diffusion(one, given) == {
+    assert choice_diffusion(one, make_admitted(assignment=given)) == {
         "steps_used": 3,
         "steps_known": True,
         "steps_estimated": False,
@@ -190,4 +190,4 @@ def test_the_bucket_is_the_one_that_was_served() -> None:
     served = FinishedChoice(answered=make_answered(replace(make_generation(), bucket=Bucket.S)))
 
     assert diffusion(served)["bucket"] is Bucket.S
-    assert choice_diffusion(served, make_assignment(bucket=Bucket.L))["bucket"] is Bucket.S
+    assert choice_diffusion(served, make_admitted(assignment=make_assignment(bucket=Bucket.L)))["bucket"] is Bucket.S

@@ -1,21 +1,27 @@
 """Behaviour of the file of routes, and of what a server checks before it starts."""
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from unmask.app.routes import check_prices, routes_for
+from unmask.app.site import opened_site
+from unmask.backend import Request
 from unmask.cli.parser import build_parser
 from unmask.config import Settings
 from unmask.control.route_file import route_content
 from unmask.control.routing import Routes
+from unmask.control.sources import Classified
 from unmask.errors import ConfigError
 from unmask.ledger.price import FREE, Price, PriceBook
 from unmask.testing.builders import make_model
 from unmask.testing.fake_backend import FakeBackend
 from unmask.testing.routes import LARGE, SMALL, make_fit, make_routes
+from unmask.types import Message, Role
 
 BACKEND = FakeBackend(models=(LARGE, SMALL))
 FITTED = "routes: {auto: {small: nano, large: tiny, fit: auto.json}}"
@@ -134,3 +140,31 @@ def test_a_route_reserves_at_least_what_its_models_cost() -> None:
     ):
         with pytest.raises(ConfigError, match="allowed: at least as much"):
             check_prices(routes, prices)
+
+
+async def test_a_prompt_is_counted_once_for_all_choices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counting takes longer than all else that chooses a model; the next prompt is counted by itself."""
+    counted: list[str] = []
+
+    class Counting:
+        def chat_length(self, messages: Sequence[Message]) -> int:
+            counted.append(messages[-1].content)
+            return 1
+
+    path = tmp_path / "routes.yaml"
+    path.write_text("routes: {auto: {small: nano, large: tiny, threshold: 0}}", encoding="utf-8")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setattr("unmask.app.site.packaged_tokenizer", Counting)
+    async with opened_site(Settings(routes=str(path)), BACKEND, None, None, Console()) as site:
+        for text in ("하나", "둘"):
+            request = Request(model="auto", messages=(Message(role=Role.USER, content=text),))
+            for _ in range(2):
+                site.parts.routes.decide(
+                    site.parts.routes.named("auto") or pytest.fail("no route"),
+                    request,
+                    Classified(task="sort"),
+                    None,
+                    can_escalate=True,
+                )
+
+    assert counted == ["하나", "둘"]

@@ -52,7 +52,7 @@ def test_results_that_are_not_there_are_refused(tmp_path: Path) -> None:
 
 @pytest.fixture(name="database")
 def _database(tmp_path: Path) -> Path:
-    """A ledger with three answers of a task type, one of which failed its verifier."""
+    """A ledger with three answers of a task type, one of which failed its verifier, and one of a route."""
     path = tmp_path / "ledger.db"
     open_database(database_url(str(path), {})).dispose()
     world = World(database_url(str(path), {}))
@@ -63,6 +63,8 @@ def _database(tmp_path: Path) -> Path:
             for verdict in (Verification.PASS, Verification.PASS, Verification.FAIL):
                 reserved = await ledger.reserve(make_reservation(task="sort"))
                 await ledger.settle(make_settlement(reserved.id, attempts=(make_attempt(verification=verdict),)))
+            reserved = await ledger.reserve(make_reservation(model="길", task="latin"))
+            await ledger.settle(make_settlement(reserved.id, attempts=(make_attempt(model="nano"),)))
 
     asyncio.run(fill())
     return path
@@ -73,13 +75,16 @@ def test_cost_and_quality_are_in_one_table(database: Path) -> None:
     argv = ("ledger", "report", "--database", str(database), "--with-quality", "--requests", "2")
     shown = type_in(*argv, now=lambda: NOW)
     found = json.loads(type_in(*argv, "--json", now=lambda: NOW).out)
-    (line,) = found["lines"]
+    line, _ = found["lines"]
+    (answered,) = found["answered"]
 
     assert shown.code == 0
     assert "66.7% (20.8% to 93.9%)" in shown.out
     assert (line["task"], line["requests"], line["judged"], line["passed"]) == ("sort", 3, 3, 2)
     assert line["cost_a_request"] == line["cost"] / 3
     assert line["misjudgement"] is None
+    assert (answered["route"], answered["model"], answered["requests"], answered["judged"]) == ("길", "nano", 1, 0)
+    assert "answered by" in shown.out
     assert [one["cost"] for one in found["requests"]] == [line["cost"] / 3] * 2
 
 

@@ -49,17 +49,29 @@ async def test_it_is_looked_while_somebody_wants_to_know() -> None:
         await turn.wait()
         turn.clear()
 
-    pressure = Pressure(loads, pause)
-    async with pressure.watched("tiny") as tiny, pressure.watched("nano") as nano:
-        assert (tiny.is_set(), nano.is_set()) == (False, False)
+    widths = {"batch": 4}
+    pressure = Pressure(loads, lambda _, service_class: widths.get(service_class), pause)
+    async with pressure.watched("tiny", "batch") as tiny, pressure.watched("nano", "") as nano:
+        assert [(room.most, room.is_pressed) for room in (tiny, nano)] == [(4, False), (None, False)]
         queue = HELD_UP
+        changed = tiny.changed
         turn.set()
-        await tiny.wait()
-        assert not nano.is_set()
-        queue = IDLE_QUEUE
+        await changed.wait()
+        assert (tiny.is_pressed, nano.is_pressed) == (True, False)
+        queue, widths["batch"] = IDLE_QUEUE, 2
         turn.set()
-        await until(lambda: not tiny.is_set())
-        assert looks == 4
+        await until(lambda: not tiny.is_pressed)
+        assert (tiny.most, nano.most, looks) == (2, None, 4)
     turn.set()
     await asyncio.sleep(0)
     assert looks == 4
+
+
+async def test_a_load_that_cannot_be_read_presses_nobody() -> None:
+    """No search fails of it."""
+
+    def loads() -> tuple[ModelLoad, ...]:
+        raise RuntimeError("nobody answers")
+
+    async with Pressure(loads).watched("tiny", "") as room:
+        assert (room.most, room.is_pressed) == (None, False)

@@ -69,6 +69,20 @@ def test_a_class_never_goes_below_its_floor() -> None:
     assert (watched.level(), watched.level("batch", 1), watched.level("night", 4)) == (0, 1, 4)
 
 
+def test_a_search_that_runs_is_told_the_width_of_now() -> None:
+    """It falls with the level of its class, never below its floor; of classes that nobody has asked for it is open."""
+    watched = Watched()
+    before = watched.level(), watched.desk.width("tiny", "interactive")
+    watched.press(interactive=1.5)
+    watched.level()
+
+    assert before == (0, None)
+    assert watched.desk.width("tiny", "interactive") == 4
+    assert watched.desk.width("tiny", "batch") is None
+    watched.level(lowest=0)
+    assert watched.desk.width("tiny", "interactive") is None
+
+
 def test_a_floor_that_is_raised_holds_at_once() -> None:
     """A new policy does not wait for the load."""
     watched = Watched()

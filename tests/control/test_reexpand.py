@@ -18,6 +18,7 @@ from unmask.control.reexpand import conclude
 from unmask.control.worst import most_steps
 from unmask.errors import DeadlineError, QueueFullError
 from unmask.policy.policy import BucketSteps
+from unmask.search.plan import WARM
 from unmask.tasks.consistency import SelfConsistency
 from unmask.tasks.criteria import Response
 from unmask.tasks.failure import FailureKind
@@ -213,6 +214,30 @@ async def test_text_token_by_token_is_never_reopened() -> None:
     found = await told(held_to(FORM, mode=Mode.AUTOREGRESSIVE), ["bad", "good"])
 
     assert found.reasons == [FIRST, AGAIN]
+
+
+@pytest.mark.parametrize(
+    ("mode", "temperature"), [(Mode.AUTOREGRESSIVE, 0.0), (Mode.SPECULATIVE, 0.0), (Mode.AUTOREGRESSIVE, 0.2)]
+)
+async def test_text_token_by_token_is_drawn_for_another_one(mode: Mode, temperature: float) -> None:
+    """Its likeliest tokens are the same whatever the budget; one that was drawn is drawn as the client asks."""
+    admitted = held_to(FORM, mode=mode, sampling=Sampling(temperature=temperature, seed=3))
+    found, again = await told(admitted, ["bad", "bad", "good"]), await told(admitted, ["bad", "bad", "good"])
+
+    assert found.reasons == [FIRST, AGAIN, AGAIN]
+    assert [request.sampling.temperature for request in found.requests] == [temperature or WARM] * 2
+    assert len({3, *(request.sampling.seed for request in found.requests)}) == 3
+    assert {request.mode for request in found.requests} == {Mode.AUTOREGRESSIVE}
+    assert found.requests == again.requests
+
+
+async def test_what_is_drawn_is_no_better_for_being_drawn() -> None:
+    """Where it fails as well the surer answer stands, which the likeliest tokens mostly are."""
+    admitted = held_to(FORM, mode=Mode.AUTOREGRESSIVE, expansion=make_expansion(limit=1))
+    drawn = say(["맞지 않음"], [-1.0])
+    found = await told(admitted, ["bad", drawn], logprobs=say(["bad"], [-0.1]).logprobs)
+
+    assert found.answered.generation.text == "bad"
 
 
 @pytest.mark.parametrize("broken", [QueueFullError("full"), replace(say(["x"]), outcome=Outcome.FAILED)])

@@ -1,6 +1,7 @@
 """Further attempts on our own engine with a shipped model: drafts are taken as they are meant."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest_asyncio
 
@@ -17,7 +18,7 @@ from unmask.tasks.patterns import Pattern
 from unmask.tasks.registry import all_tasks
 from unmask.testing.attempts import make_expansion
 from unmask.testing.policies import make_assignment
-from unmask.types import Message, Role, StepBudget, Verification
+from unmask.types import Message, Mode, Role, StepBudget, Verification
 
 SUM = (Message(role=Role.USER, content="add 12 + 30 + 45"),)
 
@@ -74,6 +75,18 @@ async def test_what_stands_stays_and_what_is_open_is_filled(backend: LocalBacken
     assert {attempt.generation.timing.arrived for attempt in found.attempts} == {found.first.timing.arrived}
     assert found.generation.usage.steps_used == sum(attempt.steps for attempt in found.attempts)
     assert found.verdict.verification is Verification.FAIL
+
+
+async def test_text_token_by_token_is_another_one_each_time(backend: LocalBackend) -> None:
+    """The likeliest tokens are the same at any budget, so further attempts are drawn; the engine takes them so."""
+    (model,) = backend.models()
+    asked = admitted(model, never())
+    asked = replace(asked, request=replace(asked.request, mode=Mode.SPECULATIVE, canvas_length=None))
+    found = await conclude(asked, await backend.generate(asked.opening), running(backend))
+
+    texts = [attempt.generation.text for attempt in found.attempts]
+    assert len(texts) == 4
+    assert len(set(texts)) > 1
 
 
 async def test_task_types_verifier_decides(backend: LocalBackend) -> None:

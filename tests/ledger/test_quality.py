@@ -51,6 +51,46 @@ async def test_an_answer_counts_by_the_best_of_its_attempts(world: World) -> Non
     assert found.total.verified == Verified(judged=3, passed=2)
 
 
+ROUTED = (
+    # Answered by the small model; escalated and mended; escalated in vain, so that the large one's answer stands.
+    (("nano", PASS),),
+    (("nano", FAIL), ("tiny", PASS)),
+    (("nano", FAIL), ("tiny", FAIL)),
+    # The large one did not complete: nobody judged it, and the small one's answer stands.
+    (("nano", FAIL), ("tiny", SKIPPED)),
+    # The small one came to nothing.
+    (("nano", SKIPPED), ("tiny", SKIPPED)),
+)
+
+
+async def test_routes_are_told_by_the_model_that_answered(world: World) -> None:
+    """With all that its requests took; what is asked of a model itself is in its own line alone."""
+    await fill(world)
+    async with world.ledger() as ledger:
+        for models in ROUTED:
+            reserved = await ledger.reserve(make_reservation(model="auto", task="sort"))
+            attempts = tuple(
+                make_attempt(
+                    model=model, verification=verdict, purpose=Purpose.RE_EXPANSION if place else Purpose.ANSWER
+                )
+                for place, (model, verdict) in enumerate(models)
+            )
+            await ledger.settle(make_settlement(reserved.id, attempts=attempts))
+    with world.reading() as connection:
+        found = make_quality_report(connection, last_days(1, NOW))
+    nano, tiny = found.answered
+    (route,) = (line for line in found.lines if line.model == "auto")
+
+    assert [(line.route, line.model, line.task) for line in found.answered] == [
+        ("auto", "nano", "sort"),
+        ("auto", "tiny", "sort"),
+    ]
+    assert (nano.spending.requests, nano.verified) == (2, Verified(judged=2, passed=1))
+    assert (tiny.spending.requests, tiny.verified) == (3, Verified(judged=2, passed=1))
+    assert nano.spending.steps + tiny.spending.steps == route.spending.steps == 90
+    assert nano.spending.cost + tiny.spending.cost == route.spending.cost
+
+
 async def test_the_costliest_requests_are_listed_first(world: World) -> None:
     """Each with what it took and what was said of its answer."""
     await fill(world)

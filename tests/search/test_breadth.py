@@ -1,6 +1,5 @@
 """Breadth-first search: stopping and going on, who has children, and an answer whatever happens."""
 
-import asyncio
 import math
 from dataclasses import replace
 from itertools import pairwise
@@ -17,6 +16,7 @@ from unmask.search.breadth import _Breadth, breadth, shared_out, softmax
 from unmask.search.path import Path, extended
 from unmask.search.plan import BreadthPlan, Children, SearchPlan
 from unmask.search.requests import after, capped
+from unmask.search.room import Room
 from unmask.search.running import Limit
 from unmask.service import SearchMethod
 from unmask.types import ExitReason, FinishReason, StepBudget
@@ -86,21 +86,40 @@ async def test_with_few_steps_there_are_few_paths_and_still_an_answer(total: int
 
 async def test_a_search_that_is_over_runs_the_likeliest_path_to_its_end() -> None:
     """The other paths are dropped, and what they took is counted."""
-    pressed = asyncio.Event()
+    room = Room()
     async with engine() as run:
 
         async def generate(request: Request) -> Generation:
             found = await run(request)
             if len(run.ran) == 3:
-                pressed.set()
+                room.leave(None, is_pressed=True)
             return found
 
-        setting = run.setting(SearchPlan(method=SearchMethod.BREADTH, width=3), pressed=pressed)
+        setting = run.setting(SearchPlan(method=SearchMethod.BREADTH, width=3), room=room)
         found = await breadth(replace(setting, generate=generate))
         assert found.limit is Limit.PRESSED
         assert len(run.ran) == 4
         assert len(found.answers) == 1
         assert len(found.best.generation.tokens) == 24 or found.best.generation.finish_reason == "stop"
+
+
+async def test_paths_are_fewer_in_a_smaller_room() -> None:
+    """From the next look on, whatever has become of the answers."""
+    room = Room()
+    async with engine() as run:
+
+        async def generate(request: Request) -> Generation:
+            found = await run(request)
+            if len(run.ran) == 4:
+                room.leave(2)
+            return found
+
+        setting = run.setting(SearchPlan(method=SearchMethod.BREADTH, width=4), room=room)
+        found = await breadth(replace(setting, generate=generate))
+        befores = [0 if request.draft is None else len(request.draft.before) for request, _ in run.ran]
+        assert max(befores.count(place) for place in set(befores) if place) == 2
+        assert found.limit is Limit.NARROWED
+        assert found.dropped > 0
 
 
 async def test_a_path_that_is_lost_is_missed_by_nobody() -> None:

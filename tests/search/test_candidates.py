@@ -8,13 +8,14 @@ import pytest
 from tests.search.fakes import REQUEST, Scripted, answer, make_setting
 from unmask.errors import QueueFullError
 from unmask.search.candidates import candidates
+from unmask.search.room import Room
 from unmask.search.running import Limit
 from unmask.service import ClassTerms
 from unmask.testing.builders import make_generation
 from unmask.testing.exits import make_plan
 from unmask.testing.manual_clock import ManualClock
 from unmask.testing.waiting import until
-from unmask.types import Outcome, Sampling, Verification
+from unmask.types import Mode, Outcome, Sampling, Verification
 
 
 async def test_the_surest_is_taken_and_every_step_is_counted() -> None:
@@ -114,15 +115,15 @@ async def test_those_behind_the_first_that_passes_are_dropped() -> None:
 @pytest.mark.parametrize("pressing", ["deadline", "pressed"])
 async def test_what_runs_is_dropped_once_there_is_an_answer(pressing: str, caplog: pytest.LogCaptureFixture) -> None:
     """At the deadline, or where the machine has no room; the answer is the best so far, and no log warns of it."""
-    clock, pressed = ManualClock(), asyncio.Event()
+    clock, room = ManualClock(), Room()
 
     async def generate(request: object) -> object:
         if len(script.requests) == 3:
-            clock.advance(5.0) if pressing == "deadline" else pressed.set()
+            clock.advance(5.0) if pressing == "deadline" else room.leave(None, is_pressed=True)
         return await script(request)  # type: ignore[arg-type]
 
     script = Scripted([answer("하나"), None, None, None])
-    setting = make_setting(script, clock=clock, deadline=4.0, pressed=pressed)
+    setting = make_setting(script, clock=clock, deadline=4.0, room=room)
     found = await candidates(replace(setting, generate=generate))  # type: ignore[arg-type]
 
     assert found.best.generation.text == "하나"
@@ -147,6 +148,75 @@ async def test_without_an_answer_the_first_runs_on() -> None:
 
     assert (found.best.generation.text, found.best.number) == ("그러하다", 0)
     assert found.limit is Limit.DEADLINE
+
+
+@pytest.mark.parametrize("most", [4, 2, 1])
+async def test_a_room_that_shrinks_costs_the_spare_candidates_beyond_it(most: int) -> None:
+    """The last of those that run, halfway; those within it go on, and one that has ended is one of them."""
+    room, gate = Room(), asyncio.Event()
+    script = Scripted([gate, answer("하나"), gate, gate, None, None, None, None])
+    search = asyncio.ensure_future(candidates(make_setting(script, width=8, room=room)))
+    await until(lambda: script.open == 7)
+    room.leave(most)
+    await until(lambda: script.aborted == 8 - most)
+    assert script.open == most - 1
+    room.leave(None)
+    gate.set()
+    found = await search
+
+    assert len(found.answers) == most
+    assert [one.number for one in found.answers] == {4: [0, 1, 2, 3], 2: [0, 1], 1: [1]}[most]
+    assert (found.limit, found.dropped) == (Limit.NARROWED, 8 - most)
+    assert found.steps == 4 * most + 8 - most
+
+
+async def test_a_room_of_one_keeps_the_run_that_the_answer_waits_for() -> None:
+    """Nothing has ended yet, so the first goes on."""
+    room, gate = Room(), asyncio.Event()
+    script = Scripted([gate, None, None, None])
+    search = asyncio.ensure_future(candidates(make_setting(script, room=room)))
+    await until(lambda: script.open == 4)
+    room.leave(1)
+    await until(lambda: script.aborted == 3)
+    gate.set()
+
+    assert [one.number for one in (await search).answers] == [0]
+
+
+async def test_candidates_that_wait_for_steps_are_not_begun_in_a_smaller_room() -> None:
+    """They are the first to go, since nothing has been spent on them."""
+    room, gate = Room(), asyncio.Event()
+    script = Scripted([gate, gate, None], steps=2)
+    search = asyncio.ensure_future(candidates(make_setting(script, width=4, max_total_steps=8, room=room)))
+    await until(lambda: script.open == 2)
+    room.leave(2)
+    gate.set()
+    found = await search
+
+    assert (len(script.requests), script.aborted) == (2, 0)
+    assert (found.limit, found.dropped) == (Limit.NARROWED, 2)
+
+
+async def test_a_room_that_is_large_enough_changes_nothing() -> None:
+    """Nor does one that grows: what was admitted as so wide is never wider."""
+    room = Room()
+    room.leave(4)
+    script = Scripted([answer("하나")])
+    found = await candidates(make_setting(script, width=4, room=room))
+    room.leave(None)
+
+    assert (len(script.requests), found.limit, found.dropped) == (4, None, 0)
+
+
+async def test_candidates_of_a_speculative_request_are_drawn_token_by_token() -> None:
+    """Drafts are verified against the likeliest tokens, so an engine refuses to draw with them."""
+    script = Scripted([answer("하나")])
+    await candidates(make_setting(script, width=2, request=replace(REQUEST, mode=Mode.SPECULATIVE)))
+
+    assert [(one.mode, one.canvas_length) for one in script.requests] == [
+        (Mode.SPECULATIVE, 8),
+        (Mode.AUTOREGRESSIVE, None),
+    ]
 
 
 async def test_cancelling_aborts_every_candidate() -> None:

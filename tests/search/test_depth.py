@@ -7,11 +7,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.search.engines import ASKED, engine
-from unmask.backend import Request
+from unmask.backend import Generation, Request
 from unmask.search.depth import depth
 from unmask.search.path import Path, Placed, extended, taken_back
 from unmask.search.plan import DepthPlan, SearchPlan
 from unmask.search.requests import after
+from unmask.search.room import Room
+from unmask.search.running import Limit
 from unmask.service import SearchMethod
 from unmask.testing.builders import make_generation
 from unmask.types import ExitReason, Sampling, Verification
@@ -74,6 +76,22 @@ async def test_an_answer_that_is_good_enough_is_the_last() -> None:
         found = await depth(run.setting(plan, check=check))
         assert found.best.score.verdict is Verification.PASS
         assert len(seen) == 3
+
+
+async def test_a_smaller_room_has_fewer_steps_back() -> None:
+    """The best so far is the answer."""
+    room = Room()
+    async with engine() as run:
+
+        async def generate(request: Request) -> Generation:
+            found = await run(request)
+            if len(run.ran) == 2:
+                room.leave(2)
+            return found
+
+        found = await depth(replace(run.setting(PLAN, room=room), generate=generate))
+        assert len(run.ran) == 2
+        assert (len(found.answers), found.limit) == (2, Limit.NARROWED)
 
 
 @pytest.mark.parametrize("total", [12, 13, 20])

@@ -7,8 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.search.engines import engine
+from unmask.backend import Generation, Request
 from unmask.search.plan import SearchPlan
 from unmask.search.rollover import quotas, rollover
+from unmask.search.room import Room
+from unmask.search.running import Limit
 from unmask.search.search import search
 from unmask.service import SearchMethod
 
@@ -44,6 +47,23 @@ async def test_a_canvas_that_is_not_spends_its_quota() -> None:
         behind = [request.draft for request, _ in run.ran if request.draft is not None]
         assert behind
         assert behind[0].before == sure.tokens
+
+
+async def test_a_smaller_room_leaves_less_of_every_quota() -> None:
+    """A third of the width pays for a draw of each canvas; what the first has had by then it has had."""
+    room = Room()
+    async with engine() as run:
+
+        async def generate(request: Request) -> Generation:
+            found = await run(request)
+            room.leave(1)
+            return found
+
+        setting = run.setting(replace(PLAN, threshold=-1e-9), room=room)
+        found = await rollover(replace(setting, generate=generate))
+        assert set(draws(run.ran)) == {1}  # type: ignore[arg-type]
+        assert found.limit is Limit.NARROWED
+        assert found.best.generation.tokens
 
 
 async def test_weights_say_where_steps_go() -> None:

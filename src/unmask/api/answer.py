@@ -69,7 +69,7 @@ class Answer:
         if len(self.call.requests) == 1:
             return written
         admitted = self.call.admitted[index]
-        given = choice_diffusion(choice, admitted.assignment)
+        given = choice_diffusion(choice, admitted)
         return {**written, "diffusion": {**given, **route_of(admitted, choice.answered)}}
 
     def _usage(self, choices: Sequence[FinishedChoice]) -> Json:

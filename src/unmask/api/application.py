@@ -194,7 +194,10 @@ def _controller(
         tiers=dict(pair.split("=", maxsplit=1) for pair in settings.tiers),
         cached=None if parts.cache is None else CachedAnswers(parts.cache, meters.cache, chance.clock, chance.now),
         searches=SearchParts(
-            clock=chance.clock, desk=parts.reward, pressure=Pressure(backend.load), instruments=meters.searches
+            clock=chance.clock,
+            desk=parts.reward,
+            pressure=Pressure(backend.load, quality.width),
+            instruments=meters.searches,
         ),
         quality=quality,
     )

@@ -66,7 +66,7 @@ def _spent(error: UnmaskError) -> dict[str, object]:
     """Say what a request cost that its service class fails: its steps were taken."""
     if not isinstance(error, CapReachedError) or error.answered is None or error.admitted is None:
         return {}
-    return {"usage": {**spent_usage(error.answered, error.admitted.assignment), **cost_usage(error.settled)}}
+    return {"usage": {**spent_usage(error.answered, error.admitted), **cost_usage(error.settled)}}
 
 
 def _repetition_headers(error: UnmaskError) -> Mapping[str, str]:

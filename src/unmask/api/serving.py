@@ -146,13 +146,13 @@ class Serving:
 
     async def _whole(self, index: int, admitted: Admitted) -> Answered:
         with self._settling(index, admitted) as settle:
-            looked = await self._look(index, admitted)
-            if looked is not None and looked.answered is not None:
-                return settle(looked.answered)
-            generate = partial(self._generated, index)
-            begun = await self.control.begin(admitted, generate, arrived=self.account.arrived)
-            answered = settle(await self._concluded(index, admitted, begun))
-            return self.control.keep(admitted, looked, answered, self.request_id)
+            async with self._looking(index, admitted, may_wait=True) as looked:
+                if looked is not None and looked.answered is not None:
+                    return settle(looked.answered)
+                generate = partial(self._generated, index)
+                begun = await self.control.begin(admitted, generate, arrived=self.account.arrived)
+                answered = settle(await self._concluded(index, admitted, begun))
+                return self.control.keep(admitted, looked, answered, self.request_id)
 
     async def _streamed(self, index: int, admitted: Admitted, buffer: EventBuffer) -> Answered:
         if self.call.delivery is Delivery.VERIFIED:
@@ -169,39 +169,47 @@ class Serving:
 
     async def _committed(self, index: int, admitted: Admitted, buffer: EventBuffer) -> Answered:
         """Run a request and put what it says into the buffer as it is said."""
+        with self._settling(index, admitted) as settle:
+            # Text that is wanted as it is made is not waited for until somebody else has all of it.
+            async with self._looking(index, admitted, may_wait=False) as looked:
+                if looked is not None and looked.answered is not None:
+                    generation = looked.answered.generation
+                    self.account.told()
+                    buffer.put(index, CommitEvent(text=generation.text, logprobs=generation.logprobs))
+                    return settle(looked.answered)
+                done = await self._said(index, admitted, buffer)
+                # What has been said goes out before it is judged.
+                await asyncio.sleep(0)
+                answered = settle(await self._concluded(index, admitted, Begun(first=done)))
+                return self.control.keep(admitted, looked, answered, self.request_id)
+
+    async def _said(self, index: int, admitted: Admitted, buffer: EventBuffer) -> Generation:
+        """Run a request once, and put what it says into the buffer."""
         done: Generation | None = None
         first = AttemptReason.FIRST
-        with self._settling(index, admitted) as settle:
-            looked = await self._look(index, admitted)
-            if looked is not None and looked.answered is not None:
-                generation = looked.answered.generation
-                self.account.told()
-                buffer.put(index, CommitEvent(text=generation.text, logprobs=generation.logprobs))
-                return settle(looked.answered)
-            self.stopwatch.hand_over()
-            watched = self.account.watched(index, admitted.opening, first)
-            async with aclosing(self.backend.stream(watched)) as events:
-                async for event in events:
-                    self.stopwatch.come_back()
-                    if isinstance(event, DoneEvent):
-                        done = event.generation
-                        self.account.ran(index, watched, first, done)
-                    else:
-                        self.account.told()
-                        buffer.put(index, event)
-            assert done is not None, "a stream ends with its generation"
-            # What has been said goes out before it is judged.
-            await asyncio.sleep(0)
-            answered = settle(await self._concluded(index, admitted, Begun(first=done)))
-            return self.control.keep(admitted, looked, answered, self.request_id)
+        self.stopwatch.hand_over()
+        watched = self.account.watched(index, admitted.opening, first)
+        async with aclosing(self.backend.stream(watched)) as events:
+            async for event in events:
+                self.stopwatch.come_back()
+                if isinstance(event, DoneEvent):
+                    done = event.generation
+                    self.account.ran(index, watched, first, done)
+                else:
+                    self.account.told()
+                    buffer.put(index, event)
+        assert done is not None, "a stream ends with its generation"
+        return done
 
-    async def _look(self, index: int, admitted: Admitted) -> Looked | None:
-        """Ask the cache for a choice."""
+    @asynccontextmanager
+    async def _looking(self, index: int, admitted: Admitted, *, may_wait: bool) -> AsyncIterator[Looked | None]:
+        """Ask the cache for a choice, which is made within the block where it has none."""
         self.stopwatch.come_back()
-        looked = await self.control.look(admitted)
-        if looked is not None:
-            self.matches[index] = looked.found.match
-        return looked
+        elsewhere = self.stopwatch.elsewhere if may_wait else None
+        async with self.control.looking(admitted, elsewhere) as looked:
+            if looked is not None:
+                self.matches[index] = looked.found.match
+            yield looked
 
     async def _concluded(self, index: int, admitted: Admitted, begun: Begun) -> Answered:
         self._check_completed(begun.first)

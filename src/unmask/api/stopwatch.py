@@ -1,5 +1,8 @@
 """Measures what a call costs beside its generation."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from unmask.clock import Clock
 
 
@@ -28,6 +31,15 @@ class Stopwatch:
     def come_back(self) -> None:
         """Start again from now: the backend has said something, and what follows may be ours."""
         self._since = self._clock.now()
+
+    @contextmanager
+    def elsewhere(self) -> Iterator[None]:
+        """Stop for as long as the block runs: it waits for what the backend says to another call."""
+        self.hand_over()
+        try:
+            yield
+        finally:
+            self.come_back()
 
     def overhead_s(self) -> float:
         """Return the seconds so far."""

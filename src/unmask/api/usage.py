@@ -8,6 +8,7 @@ from unmask.api.finished import FinishedChoice
 from unmask.api.routed import routes_of
 from unmask.backend import Usage, are_estimated
 from unmask.cache.cache import Found
+from unmask.control.admitted import Admitted
 from unmask.control.answered import Answered
 from unmask.control.budget import Assignment
 from unmask.control.searched import Searched
@@ -48,7 +49,7 @@ def usage(call: Call, choices: Sequence[FinishedChoice]) -> dict[str, object]:
             "exit_reason": _exit_reason(spent),
             "verify": _verify(choice.verify for choice in choices).value,
             **_attempts([choice.answered for choice in choices]),
-            **_shared(call),
+            **_shared(call, choices),
             "bucket": common(_bucket(call, choices)),
             **routes_of(call.admitted, [choice.answered for choice in choices]),
             "cache": _cache([choice.answered.found for choice in choices]),
@@ -56,9 +57,9 @@ def usage(call: Call, choices: Sequence[FinishedChoice]) -> dict[str, object]:
     }
 
 
-def choice_diffusion(choice: FinishedChoice, given: Assignment) -> dict[str, object]:
-    """Write what one of several choices was given and cost."""
-    spent = choice.generation.usage
+def choice_diffusion(choice: FinishedChoice, admitted: Admitted) -> dict[str, object]:
+    """Write what one of several choices was given and cost: on a route, what the model that answers was given."""
+    spent, given = choice.generation.usage, _given(admitted, choice)
     return {
         "steps_used": spent.steps_used,
         "steps_known": spent.steps_known,
@@ -75,13 +76,13 @@ def choice_diffusion(choice: FinishedChoice, given: Assignment) -> dict[str, obj
         "difficulty": _difficulty(given.estimate),
         "budget_source": given.source,
         "precision": given.precision,
-        "control": given.is_control,
+        "control": admitted.assignment.is_control,
         "cache": _cache([choice.answered.found]),
         "quality_level": given.level,
     }
 
 
-def spent_usage(answered: Answered, given: Assignment) -> dict[str, object]:
+def spent_usage(answered: Answered, admitted: Admitted) -> dict[str, object]:
     """Write what a request cost that is not answered."""
     spent = answered.generation.usage
     return {
@@ -90,7 +91,7 @@ def spent_usage(answered: Answered, given: Assignment) -> dict[str, object]:
         "total_tokens": spent.prompt_tokens + spent.completion_tokens,
         "diffusion": {
             "steps_allocated": spent.steps_allocated,
-            **choice_diffusion(FinishedChoice(answered=answered), given),
+            **choice_diffusion(FinishedChoice(answered=answered), admitted),
         },
     }
 
@@ -136,19 +137,24 @@ def _shared_by(values: Iterable[str | None]) -> str | None:
     return found.pop() if len(found) == 1 else MIXED
 
 
-def _shared(call: Call) -> dict[str, object]:
+def _given(admitted: Admitted, choice: FinishedChoice) -> Assignment:
+    """Return what the model that answers was given: of a route's two the larger one may have followed the smaller."""
+    return admitted.of(choice.answered.model).assignment
+
+
+def _shared(call: Call, choices: Sequence[FinishedChoice]) -> dict[str, object]:
     """Write what the choices were given, where it is the same for all."""
-    given = [admitted.assignment for admitted in call.admitted]
-    # One call asks one model for one class, and no policy is promoted between its choices.
+    given = [_given(admitted, choice) for admitted, choice in zip(call.admitted, choices, strict=True)]
+    # One call asks for one class, and no policy is promoted between its choices; a route's models have one each.
     service_class = given[0].service_class
     return {
-        "policy": given[0].policy_name,
+        "policy": common(one.policy_name for one in given) or MIXED,
         "task": common(one.task for one in given),
         "service_class": None if service_class is None else service_class.name,
         "difficulty": _difficulty(common(one.estimate for one in given)),
         "budget_source": common(one.source for one in given),
         "precision": common(one.precision for one in given),
-        "control": any(one.is_control for one in given),
+        "control": any(admitted.assignment.is_control for admitted in call.admitted),
         "quality_level": max(one.level for one in given),
     }
 
@@ -169,7 +175,7 @@ def _cache(found: Sequence[Found | None]) -> dict[str, object] | None:
 def _bucket(call: Call, choices: Sequence[FinishedChoice]) -> list[Bucket | None]:
     """Return the tier that each choice was served in: its own, or a smaller one where that would have been too late."""
     pairs = zip(call.admitted, choices, strict=True)
-    return [choice.generation.bucket or admitted.assignment.bucket for admitted, choice in pairs]
+    return [choice.generation.bucket or _given(admitted, choice).bucket for admitted, choice in pairs]
 
 
 def _difficulty(estimate: Estimate | None) -> dict[str, object] | None:

@@ -4,6 +4,7 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from fastapi import FastAPI
 from rich.console import Console
@@ -72,21 +73,22 @@ async def opened_site(
 async def _opened_parts(
     settings: Settings, backend: Backend, engine: Engine | None, chance: Chance, console: Console
 ) -> AsyncIterator[ControlParts]:
-    tokenizer = packaged_tokenizer()
+    # A route, both its models' estimators and every choice of a call count the same prompt; refinement another one.
+    count_tokens = lru_cache(maxsize=2)(packaged_tokenizer().chat_length)
     parts = control_parts(
         record_folder(os.environ),
         open_store(settings.policy_dir, os.environ),
         chance.draw_seed,
-        count_tokens=tokenizer.chat_length,
+        count_tokens=count_tokens,
         max_tokens=backend.models()[0].default_max_tokens,
     )
-    routes = routes_for(settings, backend, tokenizer.chat_length)
+    routes = routes_for(settings, backend, count_tokens)
     ledger = None
     if engine is not None:
         check_prices(routes, prices_of(settings))
         ledger = ledger_in(engine, settings)
     savings = KnownSavings(figures=known_figures(state_folder(os.environ)), enabled=enabled_savings(settings))
-    refiner = refiner_in(settings, os.environ, tokenizer.chat_length, chance.draw_seed)
+    refiner = refiner_in(settings, os.environ, count_tokens, chance.draw_seed)
     cache = cache_parts(
         settings, audit_folder(os.environ), chance.clock, new_id=chance.new_id, draw_seed=chance.draw_seed
     )

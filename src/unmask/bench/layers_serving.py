@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -80,16 +80,17 @@ class Server:
         control, (model,) = self._control, self._backend.models()
         request = item_request(ask.item, model.name, max_steps=ask.max_steps)
         admitted = control.admit(request, Asked(task=ask.item.task, max_steps=ask.max_steps), model)
-        looked = await control.look(admitted)
-        if looked is not None and looked.answered is not None:
-            return looked.answered
-        begun = await control.begin(admitted, self._generate)
-        answered = await control.conclude(admitted, begun, self._generate)
-        if answered.generation.outcome is not Outcome.COMPLETED:
-            raise UnmaskError(
-                f"item {ask.item.digest} of {ask.item.task} {answered.generation.outcome}: {answered.generation.error}"
-            )
-        return control.keep(admitted, looked, answered, f"bench-{next(self._ids)}")
+        async with control.looking(admitted, nullcontext) as looked:
+            if looked is not None and looked.answered is not None:
+                return looked.answered
+            begun = await control.begin(admitted, self._generate)
+            answered = await control.conclude(admitted, begun, self._generate)
+            if answered.generation.outcome is not Outcome.COMPLETED:
+                raise UnmaskError(
+                    f"item {ask.item.digest} of {ask.item.task} {answered.generation.outcome}: "
+                    f"{answered.generation.error}"
+                )
+            return control.keep(admitted, looked, answered, f"bench-{next(self._ids)}")
 
     async def _generate(self, request: GenerateRequest, _: AttemptReason) -> Generation:
         return await self._backend.generate(request)

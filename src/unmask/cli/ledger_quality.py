@@ -20,6 +20,7 @@ from unmask.stats import Interval, IntervalResult, NotEnoughData
 
 Misjudgement = Mapping[tuple[str, str], IntervalResult]
 """By model and task type, of the control runs of a period."""
+_WORDS = frozenset({"request", "model", "route", "answered by", "task", "verified"})
 _NO_CONTROLS = NotEnoughData(n=0, reason="no control runs")
 
 
@@ -69,6 +70,7 @@ def quality_record(found: CostAndQuality) -> dict[str, object]:
         "start": report.period.start.isoformat(),
         "end": report.period.end.isoformat(),
         "lines": [_record(line, found.wrong(line)) for line in report.lines],
+        "answered": [{"route": line.route, **_record(line, found.wrong(line))} for line in report.answered],
         "total": _record(report.total, None),
         "requests": [
             {
@@ -149,6 +151,8 @@ def _tables(found: CostAndQuality) -> Iterable[Table]:
             for line in (*report.lines, report.total)
         ],
     )
+    if report.answered:
+        yield _answered(report)
     if report.requests:
         yield _table(
             ("request", "model", "task", "tokens", "steps", "cost", "verified"),
@@ -167,10 +171,31 @@ def _tables(found: CostAndQuality) -> Iterable[Table]:
         )
 
 
+def _answered(report: QualityReport) -> Table:
+    """Return what routes have answered, by the model whose answer it is."""
+    table = _table(
+        ("route", "answered by", "task", "requests", "steps", "a request", "passed"),
+        [
+            (
+                line.route,
+                line.model,
+                line.task,
+                str(line.spending.requests),
+                f"{line.spending.steps:,}",
+                _money(line.spending.cost / line.spending.requests if line.spending.requests else None),
+                _share(line.verified.pass_rate),
+            )
+            for line in report.answered
+        ],
+    )
+    table.caption = "of each request all that it took, the attempt before an escalation included"
+    return table
+
+
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     table = Table()
     for name in columns:
-        table.add_column(name, justify="left" if name in {"request", "model", "task", "verified"} else "right")
+        table.add_column(name, justify="left" if name in _WORDS else "right")
     for row in rows:
         table.add_row(*(" ".join(text.split()) or "(none)" if place < 2 else text for place, text in enumerate(row)))
     return table

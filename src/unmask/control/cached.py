@@ -1,17 +1,19 @@
 """Answers from the cache: which requests may have one, what is kept, and what is generated again to compare."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
 import orjson
 
-from unmask.backend import Generation, ModelInfo, Request, Timing, Usage
+from unmask.backend import Generation, Lever, ModelInfo, Request, Timing, Usage
 from unmask.cache.cache import AnswerCache, Found, Match
 from unmask.cache.entry import Entry, Question, Scope
+from unmask.cache.flights import Flights
 from unmask.clock import Clock
 from unmask.control.admitted import Admitted
-from unmask.control.answered import Answered
+from unmask.control.answered import Answered, Cap
 from unmask.control.asked import Asked, CacheUse
 from unmask.control.attempt import Attempt, AttemptReason
 from unmask.control.cache_audits import AuditBook, AuditResult, CacheAudit
@@ -21,13 +23,19 @@ from unmask.control.sources import ActivePolicy
 from unmask.control.verdict import Verdict
 from unmask.metrics.cache import CacheInstruments
 from unmask.search.running import Limit
+from unmask.service import ClassTerms
 from unmask.tasks.formats import JsonSchema
 from unmask.tasks.patterns import Pattern
-from unmask.types import Bucket, FinishReason, Verification
+from unmask.types import Bucket, FinishReason, Outcome, Verification
 
 _SIZES = tuple(Bucket)
 VERIFIER = "verifier"
 """What keeps an answer out that the request's verifiers fail."""
+LONGEST_WAIT_S = 10.0
+"""Longest wait for the answer to the same request, in seconds."""
+
+Elsewhere = Callable[[], AbstractContextManager[None]]
+"""Makes what a wait that is none of this server's own work takes place in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,18 +89,45 @@ class CachedAnswers:
     ) -> None:
         self._parts = parts
         self._cache = parts.cache
+        self._flights = Flights()
         self._instruments = instruments
         self._clock = clock
         self._now = now
 
-    async def look(self, admitted: Admitted) -> Looked | None:
-        """Look for the answer to a request; nothing where it may have none from the cache.
+    @asynccontextmanager
+    async def looking(self, admitted: Admitted, elsewhere: Elsewhere | None = None) -> AsyncIterator[Looked | None]:
+        """Look for the answer to a request, which is made within the block where there is none.
 
-        An answer that its verifiers fail, as they are asked now, is none.
+        The very same request that comes meanwhile waits for that answer in place of making it, once, and for no longer
+        than it can spare; if it has none then it makes its own.
+
+        Args:
+            admitted: the request.
+            elsewhere: around the wait for somebody else's answer; ``None``: this one does not wait.
+
+        Yields:
+            What the cache has for it; nothing where the request may have no answer from there.
         """
         question, use = admitted.question, admitted.cache_use
         if question is None:
-            return None
+            yield None
+            return
+        # Whoever allows no age at all wants an answer of its own.
+        may_wait = elsewhere is not None and use.may_read and use.max_age_s != 0
+        if elsewhere is not None and may_wait and self._flights.is_flying(question):
+            with elsewhere():
+                await self._flights.landed(question, _spare_s(admitted.request.terms))
+            self._instruments.waited(admitted.model.name)
+        looked = await self._look(admitted, question)
+        if looked.answered is not None or not use.may_store or not _is_due(admitted):
+            yield looked
+            return
+        with self._flights.flying(question):
+            yield looked
+
+    async def _look(self, admitted: Admitted, question: Question) -> Looked:
+        """Look once; an answer that its verifiers fail, as they are asked now, is none unless it had failed before."""
+        use = admitted.cache_use
         if not use.may_read:
             return Looked(found=Found(match=Match.MISS))
         found = await self._cache.find(question, max_age_s=use.max_age_s)
@@ -123,14 +158,16 @@ class CachedAnswers:
             self._compare(admitted, looked.checked, looked.checked.entry, answered, request_id)
         question = admitted.question
         if question is not None and admitted.cache_use.may_store and _may_be_kept(admitted, answered):
-            verification, meaning = answered.verdict.verification, looked.found.meaning
+            verification = answered.verdict.verification
+            # What has failed is given to the same words alone: others may have an answer that does not.
+            meaning = None if verification is Verification.FAIL else looked.found.meaning
             self._cache.put(question, _kept(answered.generation), verification, meaning, model=answered.model)
 
     def _answer(self, admitted: Admitted, found: Found, entry: Entry) -> Answered | None:
         verdict = Verdict(passed=int(entry.verification is Verification.PASS))
         if admitted.check is not None:
             verdict = admitted.check.verdict(entry.generation.text)
-        if verdict.failures:
+        if bool(verdict.failures) is not (entry.verification is Verification.FAIL):
             return None
         now = self._clock.now()
         timing = Timing(arrived=now, started=now, finished=now)
@@ -217,22 +254,48 @@ def _plain(value: object) -> object:
 
 
 def _may_be_kept(admitted: Admitted, answered: Answered) -> bool:
-    """Tell whether an answer is whole, not failed, and what its request would be given at any time."""
+    """Tell whether an answer is whole, and what its request would be given at any time."""
+    served = admitted.of(answered.model)
     is_whole = answered.generation.finish_reason is FinishReason.STOP
-    is_usual = _is_usual(admitted.of(answered.model), answered)
-    return is_whole and is_usual and answered.verdict.verification is not Verification.FAIL
+    has_failed = answered.verdict.verification is Verification.FAIL
+    return is_whole and _is_usual(served, answered) and (not has_failed or _fails_again(admitted, served, answered))
+
+
+def _fails_again(admitted: Admitted, served: Admitted, answered: Answered) -> bool:
+    """Tell whether the request would be given the same failed answer anew.
+
+    Our own engine answers alike whatever runs beside it; servers behind this one do not promise that. All attempts
+    that it was due have to have been made, and nothing but verifiers that are asked again may have failed it.
+    """
+    if Lever.TRACE not in served.model.levers or admitted.consistency is not None:
+        return False
+    if any(attempt.generation.outcome is not Outcome.COMPLETED for attempt in answered.attempts):
+        return False
+    if admitted.can_escalate and not admitted.is_escalated(answered):
+        return False
+    return served.expansion is None or answered.cap in {Cap.RE_EXPANSIONS, Cap.MAX_TOTAL_STEPS, Cap.MAX_STEPS}
 
 
 def _is_usual(served: Admitted, answered: Answered) -> bool:
     """Tell whether load has taken nothing from an answer: calm may come long before its time is over."""
     given, had = served.assignment, answered.generation.bucket
-    level = LEVELS[given.level]
-    if level.smaller_bucket or (level.width is not None and served.search is not None):
+    if not _is_due(served):
         return False
-    if answered.searched is not None and answered.searched.limit in {Limit.PRESSED, Limit.DEADLINE}:
+    if answered.searched is not None and answered.searched.limit in {Limit.PRESSED, Limit.NARROWED, Limit.DEADLINE}:
         return False
     # A further attempt has more than was given first.
     return had is None or given.bucket is None or _SIZES.index(had) >= _SIZES.index(given.bucket)
+
+
+def _is_due(served: Admitted) -> bool:
+    """Tell whether a request was admitted with all that it is due, so that its answer may be kept."""
+    level = LEVELS[served.assignment.level]
+    return not level.smaller_bucket and (level.width is None or served.search is None)
+
+
+def _spare_s(terms: ClassTerms) -> float:
+    """Return how long a request waits for somebody else's answer: what is left has to do for one of its own."""
+    return LONGEST_WAIT_S if terms.deadline_s is None else min(LONGEST_WAIT_S, terms.deadline_s / 2)
 
 
 def _kept(generation: Generation) -> Generation:

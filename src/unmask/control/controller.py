@@ -1,6 +1,7 @@
 """Decides what each request is given before a backend has it, and keeps what is to be learnt once it has ended."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from unmask.backend import ModelInfo, Request
@@ -8,7 +9,7 @@ from unmask.control.admitted import Admitted
 from unmask.control.answered import Answered, followed
 from unmask.control.asked import Asked
 from unmask.control.budget import assign
-from unmask.control.cached import CachedAnswers, Looked, question_of
+from unmask.control.cached import CachedAnswers, Elsewhere, Looked, question_of
 from unmask.control.check import HeldTo, make_check
 from unmask.control.controls import draw_control
 from unmask.control.errors import AnswerFailedError, BudgetSpentError
@@ -213,12 +214,16 @@ class Controller:
         default = None if active is None else next(iter(usable_classes(active, asked.allowed_classes)), None)
         return served_tier(asked.service_tier, served.name if served else None, default, self._tiers)
 
-    async def look(self, admitted: Admitted) -> Looked | None:
-        """Look for an answer that was given before; nothing where the request may have none of these."""
-        looked = None if self._cached is None else await self._cached.look(admitted)
-        if looked is not None and looked.answered is not None:
-            self._instruments.answered(admitted.model.name, 0)
-        return looked
+    @asynccontextmanager
+    async def looking(self, admitted: Admitted, elsewhere: Elsewhere | None = None) -> AsyncIterator[Looked | None]:
+        """Look for an answer that was given before, as `unmask.control.cached.CachedAnswers.looking` does."""
+        if self._cached is None:
+            yield None
+            return
+        async with self._cached.looking(admitted, elsewhere) as looked:
+            if looked is not None and looked.answered is not None:
+                self._instruments.answered(admitted.model.name, 0)
+            yield looked
 
     def keep(self, admitted: Admitted, looked: Looked | None, answered: Answered, request_id: str) -> Answered:
         """Keep an answer that may be given again; return it with what the cache had for it."""

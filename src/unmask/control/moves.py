@@ -10,6 +10,8 @@ from unmask.control.attempt import Attempt, AttemptReason, best_of, most_steps_o
 from unmask.control.expansion import Expansion
 from unmask.control.reopen import reopened
 from unmask.control.verdict import Failure
+from unmask.search.plan import WARM
+from unmask.search.requests import drawable
 from unmask.tasks.criteria import Response
 from unmask.types import Draft, ExitReason, Mode, Sampling, StepBudget
 
@@ -109,12 +111,19 @@ class Moves:
         return None if draft is None else self._move(AttemptReason.REOPEN, attempts, failure, budget, draft)
 
     def _again(self, attempts: Sequence[Attempt], failure: Failure, budget: StepBudget) -> Move | None:
+        if self._is_greedy and self.request.mode.is_causal:
+            # A token a step leaves nothing for a larger budget to change: what is drawn may be another answer.
+            return self._move(AttemptReason.AGAIN, attempts, failure, budget, None)
         exited = attempts[0].generation.usage.exit_reason is ExitReason.EARLY_EXIT and len(attempts) == 1
         grows = self._has(Lever.BUDGET) and budget.max_steps > self._steps(attempts)
-        is_other = grows or self.request.sampling.temperature > 0 or exited
+        is_other = grows or not self._is_greedy or exited
         if not is_other or self._repeats(attempts):
             return None
         return self._move(AttemptReason.AGAIN, attempts, failure, budget, None)
+
+    @property
+    def _is_greedy(self) -> bool:
+        return self.request.sampling.temperature == 0
 
     def _repeats(self, attempts: Sequence[Attempt]) -> bool:
         """Tell whether a larger budget has brought the same answer again: one larger still would do so too."""
@@ -122,7 +131,7 @@ class Moves:
         latest = answers[-1]
         return (
             latest.reason is AttemptReason.AGAIN
-            and self.request.sampling.temperature == 0
+            and self._is_greedy
             and any(latest.generation.text == earlier.generation.text for earlier in answers[:-1])
         )
 
@@ -134,13 +143,16 @@ class Moves:
         budget: StepBudget,
         draft: Draft | None,
     ) -> Move:
+        request, sampling = self.request, reseeded(self.request.sampling, len(attempts))
+        if self._is_greedy and request.mode.is_causal:
+            request, sampling = drawable(request), replace(sampling, temperature=WARM)
         request = replace(
-            self.request,
+            request,
             budget=budget if self._has(Lever.BUDGET) else None,
             bucket=self.expansion.bucket(budget.max_steps) if self._has(Lever.BUDGET) else None,
             smaller=(),
             draft=draft,
-            sampling=reseeded(self.request.sampling, len(attempts)),
+            sampling=sampling,
             arrived=_arrived(attempts),
             # An exit may be why the answer failed, and who watches a stream of drafts has been told of the first.
             exit=None,

@@ -1,10 +1,15 @@
-"""Whether a machine has room for work that nobody waits for."""
+"""How much room a machine has for work that nobody waits for."""
 
 import asyncio
+import logging
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from unmask.load import ModelLoad
+from unmask.search.room import Room
+
+_LOG = logging.getLogger(__name__)
 
 LOOK_S = 0.05
 """Seconds between two looks."""
@@ -21,33 +26,47 @@ async def _pause() -> None:
     await asyncio.sleep(LOOK_S)
 
 
+Watch = tuple[str, str]
+"""A model and a service class of its requests."""
+
+
 class Pressure:
-    """Looks at the load of models for as long as somebody wants to know, once for all of them.
+    """Looks at the load of models for as long as a search runs, once for all of them.
 
     Args:
         load: returns what each model has to do, at once.
+        width: returns how wide searches of a model and class may be by their quality level; ``None`` as wide as asked.
         pause: waits until the next look.
     """
 
-    def __init__(self, load: Callable[[], Sequence[ModelLoad]], pause: Callable[[], Awaitable[None]] = _pause) -> None:
+    def __init__(
+        self,
+        load: Callable[[], Sequence[ModelLoad]],
+        width: Callable[[str, str], int | None] = lambda _, __: None,
+        pause: Callable[[], Awaitable[None]] = _pause,
+    ) -> None:
         self._load = load
+        self._width = width
         self._pause = pause
-        self._pressed: dict[str, asyncio.Event] = {}
-        self._watchers = 0
+        self._rooms: dict[Watch, Room] = {}
+        self._watchers: Counter[Watch] = Counter()
         self._looking: asyncio.Task[None] | None = None
 
     @asynccontextmanager
-    async def watched(self, model: str) -> AsyncIterator[asyncio.Event]:
-        """Yield what is set for as long as a model has no room, within the block."""
-        pressed = self._pressed.setdefault(model, asyncio.Event())
-        self._watchers += 1
+    async def watched(self, model: str, service_class: str) -> AsyncIterator[Room]:
+        """Yield how much room a model has for searches of a class, as that changes within the block."""
+        watch = model, service_class
+        room = self._rooms.setdefault(watch, Room())
+        self._watchers[watch] += 1
         self._look()
         if self._looking is None:
             self._looking = asyncio.ensure_future(self._go_on())
         try:
-            yield pressed
+            yield room
         finally:
-            self._watchers -= 1
+            self._watchers[watch] -= 1
+            if not self._watchers[watch]:
+                del self._watchers[watch], self._rooms[watch]
             if not self._watchers:
                 self._looking.cancel()
                 self._looking = None
@@ -58,11 +77,13 @@ class Pressure:
             self._look()
 
     def _look(self) -> None:
-        for load in self._load():
-            pressed = self._pressed.get(load.model)
-            if pressed is None:
-                continue
-            if is_pressed(load):
-                pressed.set()
-            else:
-                pressed.clear()
+        pressed = self._pressed()
+        for (model, service_class), room in self._rooms.items():
+            room.leave(self._width(model, service_class), is_pressed=model in pressed)
+
+    def _pressed(self) -> set[str]:
+        try:
+            return {load.model for load in self._load() if is_pressed(load)}
+        except Exception:  # noqa: BLE001 - no search fails because nobody knows how busy the machine is
+            _LOG.exception("the load of the backend cannot be read")
+            return set()

@@ -64,6 +64,14 @@ class QualityDesk:
         """Count a request that was given a level."""
         self._watched[model, service_class].requests[level] += 1
 
+    def width(self, model: str, service_class: str) -> int | None:
+        """Return how wide searches of a class may be at its level of now, which nothing is looked at for.
+
+        That changes when requests come and go, and these look.
+        """
+        found = self._watched.get((model, service_class))
+        return None if found is None else LEVELS[min(found.state.level, found.lowest)].width
+
     def look(self) -> None:
         """Look at the load, and move the levels accordingly."""
         loads, now = self._loads(), self._clock.now()

@@ -13,9 +13,10 @@ from unmask.control.attempt import Attempt, AttemptReason, best_of, most_steps_o
 from unmask.control.moves import Move, Moves, reseeded
 from unmask.control.verdict import Failure, Judge, Verdict
 from unmask.errors import DeadlineError, UnmaskError
+from unmask.search.requests import drawable
 from unmask.tasks.consistency import SelfConsistency
 from unmask.tasks.failure import FailureKind
-from unmask.types import Mode, Outcome, StepBudget
+from unmask.types import Outcome, StepBudget
 
 Generate = Callable[[GenerateRequest, AttemptReason], Awaitable[Generation]]
 """Runs a request to its end, as `unmask.backend.Backend.generate` does; told what it is for."""
@@ -123,7 +124,7 @@ class _Story:
         warm = replace(request.sampling, temperature=max(request.sampling.temperature, consistency.temperature))
         requests = [
             replace(
-                _drawable(request),
+                drawable(request),
                 budget=budget,
                 smaller=(),
                 sampling=reseeded(warm, len(self.attempts) + number),
@@ -181,10 +182,3 @@ def _compared(verdict: Verdict, attempt: Attempt, samples: Sequence[Attempt], co
     reason = f"{agreeing} of {len(texts)} samples agree, fewer than {consistency.agree}"
     failure = Failure(kind=FailureKind.LOGIC, judge=Judge.FORMAT, reason=reason)
     return replace(verdict, failures=(failure,))
-
-
-def _drawable(request: GenerateRequest) -> GenerateRequest:
-    """Return a request as samples of it are drawn: drafts are verified against the likeliest tokens alone."""
-    if request.mode is not Mode.SPECULATIVE:
-        return request
-    return replace(request, mode=Mode.AUTOREGRESSIVE, canvas_length=None)

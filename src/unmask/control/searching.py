@@ -31,7 +31,7 @@ class SearchParts:
     Attributes:
         clock: of their deadlines.
         desk: asks a reward endpoint, if there is one.
-        pressure: tells when the machine has no room for them; ``None`` takes it that it has.
+        pressure: tells how much room the machine has for them; ``None`` takes it that it has all they ask for.
         instruments: told of each search; ``None`` counts none.
     """
 
@@ -93,7 +93,7 @@ async def begin(admitted: Admitted, generate: Generate, parts: SearchParts, *, a
 
 @asynccontextmanager
 async def _setting(admitted: Admitted, generate: Generate, parts: SearchParts) -> AsyncIterator[Setting]:
-    """Yield a request's search, with the word whether the machine has room for it."""
+    """Yield a request's search, with the word how much room the machine has for it."""
     assert admitted.search is not None, "only a search has a setting"
     setting = Setting(
         plan=admitted.search.plan,
@@ -108,8 +108,8 @@ async def _setting(admitted: Admitted, generate: Generate, parts: SearchParts) -
     if parts.pressure is None:
         yield setting
         return
-    async with parts.pressure.watched(admitted.model.name) as pressed:
-        yield replace(setting, pressed=pressed)
+    async with parts.pressure.watched(admitted.model.name, admitted.request.terms.name) as room:
+        yield replace(setting, room=room)
 
 
 def _begun(admitted: Admitted, found: Found) -> Begun:

@@ -82,6 +82,12 @@ class CacheInstruments(Collector):
             ("model", "match"),
             registry=registry,
         )
+        self._waits = Counter(
+            "unmask_cache_waits_total",
+            "Requests that came while the very same one was being answered, and waited for that.",
+            ("model",),
+            registry=registry,
+        )
         self._kept_out = Counter(
             "unmask_cache_kept_out_total",
             "Requests that an answer was near to and not given, by what kept it out.",
@@ -94,6 +100,9 @@ class CacheInstruments(Collector):
             ("match", "result"),
             registry=registry,
         )
+        models = tuple(models)
+        for model in models:
+            self._waits.labels(model)
         for pair in product(models, labels.matches):
             self._lookups.labels(*pair)
         for pair in product(labels.hits, labels.results):
@@ -105,6 +114,10 @@ class CacheInstruments(Collector):
     def looked_up(self, model: str, match: str) -> None:
         """Count a request that the cache was asked for."""
         self._lookups.labels(model, match).inc()
+
+    def waited(self, model: str) -> None:
+        """Count a request that waited for the answer to another one."""
+        self._waits.labels(model).inc()
 
     def kept_out(self, reason: str) -> None:
         """Count a request whose nearest answer was not given."""

@@ -14,6 +14,7 @@ from unmask.remote.errors import UpstreamChangedError, UpstreamError
 from unmask.remote.estimate import Asked
 from unmask.remote.expecting import expected_of
 from unmask.remote.meter import Window
+from unmask.remote.places import Places
 from unmask.remote.retrying import pause_s
 from unmask.remote.served import ServedRemotely
 from unmask.remote.spent import spent_of
@@ -48,6 +49,7 @@ class RemoteBackend:
         self._draw = draw
         self._sleep = sleep
         self._steps = dict.fromkeys(self._models, 0)
+        self._places = {name: Places(clock) for name in self._models}
         self._answers_as: dict[str, str] = {}
         self._open = 0
         self._idle = asyncio.Event()
@@ -69,7 +71,7 @@ class RemoteBackend:
         return tuple(found)
 
     def load(self) -> tuple[ModelLoad, ...]:
-        """Return what is under way. Pages, ticks and busy time are the upstreams' own, and 0.
+        """Return what is under way, and who waits for a place. Pages, ticks and busy time are the upstreams', and 0.
 
         The state is always running: a circuit that is open mends itself, so `problems` tells of it.
         """
@@ -183,10 +185,15 @@ class RemoteBackend:
         body = body_of(request, model.settings, model.max_tokens_of(request), model.allowance_of(request))
         started = finished = arrived
         meter = model.meters.get(upstream.name)
-        with nullcontext() if meter is None else meter.window() as window:
+        places = self._places[request.model]
+        with (
+            nullcontext() if meter is None else meter.window() as window,
+            places.visit(request.terms, deadlines.timeouts.total) as visit,
+        ):
             async with aclosing(upstream.answer(body, deadlines, lambda: reader.is_done)) as pieces:
                 async for piece in pieces:
                     if not piece:
+                        places.begin(visit)
                         if window is not None:
                             await window.begin(deadlines)
                         started = self._clock.now()
@@ -230,7 +237,8 @@ class RemoteBackend:
             )
 
     def _load(self, model: ServedRemotely) -> ModelLoad:
-        upstreams = model.pool.upstreams.values()
+        upstreams, places = model.pool.upstreams.values(), self._places[model.info.name]
+        open_to = sum(upstream.settings.concurrency for upstream in upstreams if upstream.breaker.takes)
         return ModelLoad(
             model=model.info.name,
             state=EngineState.RUNNING,
@@ -244,6 +252,9 @@ class RemoteBackend:
             ticks=0,
             busy_s=0.0,
             replicas=model.loads(),
+            queues=places.queues(),
+            works=places.works(open_to),
+            service_p95_s=places.held_p95_s,
         )
 
 

@@ -90,8 +90,7 @@ class _Breadth:
         rest = self._most_left(paths[0]) - look
         count = max(1, (self._runner.purse.left - rest) // look)
         if count < len(paths):
-            self._runner.limit = Limit.MAX_TOTAL_STEPS
-            self._runner.cut(len(paths) - count, "given up")
+            self._runner.cut(len(paths) - count, "given up", Limit.MAX_TOTAL_STEPS)
         return paths[:count]
 
     def _most_left(self, path: Path) -> int:
@@ -102,22 +101,29 @@ class _Breadth:
 
     def _children(self, paths: list[Path]) -> list[Path]:
         """Return the paths that go on, the likeliest first, each as often as it has children."""
-        plan = self._setting.plan
-        width = plan.width - len(self._answers)
-        if not paths or width < 1:
+        if not paths:
             return []
         paths.sort(key=self._value, reverse=True)
+        wanted = self._counts(paths, self._setting.plan.width)
+        counts = self._counts(paths, self._runner.width)
+        if sum(counts) < sum(wanted):
+            self._runner.cut(sum(wanted) - sum(counts), "not begun", Limit.NARROWED)
+        return [path for path, count in zip(paths, counts, strict=False) for _ in range(count)]
+
+    def _counts(self, paths: Sequence[Path], width: int) -> list[int]:
+        """Return how many children each of the likeliest paths has in a search of a width, answers included."""
+        plan, left = self._setting.plan, width - len(self._answers)
+        if left < 1:
+            return []
         weights = softmax([self._value(path) / plan.breadth.sharpness for path in paths])
         match plan.breadth.children:
             case Children.RESAMPLE:
-                counts = shared_out(width, weights)
+                counts = shared_out(left, weights)
             case Children.PRUNE:
-                counts = [min(1, round(width * weight)) for weight in weights]
+                counts = [min(1, round(left * weight)) for weight in weights]
             case _:
                 assert_never(plan.breadth.children)
-        if not any(counts):
-            counts = [1]
-        return [path for path, count in zip(paths, counts, strict=False) for _ in range(count)]
+        return counts if any(counts) else [1]
 
     def _value(self, path: Path) -> float:
         """Return what a path's weight goes by; of a draft that fails the verifier it is e times less."""
@@ -136,9 +142,9 @@ class _Breadth:
 
     def _keep(self, path: Path, number: int) -> None:
         assert path.generation is not None, "it was run"
-        self._runner.has_answer = True
         score = path.score(self._setting.check)
         self._answers.append(Scored(number=number, generation=path.generation, score=score))
+        self._runner.has_answer, self._runner.beside = True, len(self._answers)
 
 
 def softmax(values: Sequence[float]) -> list[float]:

@@ -43,8 +43,9 @@ class _Depth:
         plan = self._setting.plan
         back = plan.depth.back
         for number in range(plan.width):
-            if self._is_enough():
+            if self._is_enough(number):
                 break
+            self._runner.beside = number
             start = Path() if self._best is None else taken_back(self._best, back)
             found = await self._run(start, number)
             if found is None:
@@ -53,11 +54,11 @@ class _Depth:
             back = plan.depth.back if is_better else 2 * back
         return await concluded(self._runner, self._answers)
 
-    def _is_enough(self) -> bool:
+    def _is_enough(self, begun: int) -> bool:
         if self._best is None:
             return False
-        plan = self._setting.plan
-        return self._best.score(self._setting.check).clears(plan.threshold) or self._runner.is_over()
+        score = self._best.score(self._setting.check)
+        return score.clears(self._setting.plan.threshold) or self._runner.is_over(begun)
 
     def _keep(self, found: Path, number: int) -> bool:
         """Keep an answer; return whether it is better than all before."""
@@ -96,7 +97,7 @@ class _Depth:
         """Tell whether what stands is refuted; the last run without an answer before it is one, whatever it says."""
         setting, runner = self._setting, self._runner
         if self._best is None:
-            is_last = number + 1 == setting.plan.width or runner.purse.left < setting.most_steps
+            is_last = number + 1 >= runner.width or runner.purse.left < setting.most_steps
             if is_last or runner.is_over():
                 return False
         return setting.refutes is not None and setting.refutes(path.beginning)

@@ -8,6 +8,8 @@ from unmask.backend import HIGHEST_TEMPERATURE, Lever, ModelInfo
 from unmask.errors import InvalidRequestError
 from unmask.service import MOST_WIDTH, SearchMethod
 
+WARM = 0.7
+"""Temperature at which an answer is drawn that is to differ from the likeliest one, unless the request's is higher."""
 DRAWS = 4
 """Most draws of one of rollover's canvases, as a multiple of the width: short ones would else go on for long."""
 MOST_LOOKS = 64
@@ -76,7 +78,7 @@ class SearchPlan:
 
     method: SearchMethod = SearchMethod.NONE
     width: int = 4
-    temperature: float = 0.7
+    temperature: float = WARM
     max_total_steps: int | None = None
     votes: bool = True
     drafts: bool = False

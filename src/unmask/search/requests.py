@@ -5,7 +5,7 @@ from hashlib import blake2b
 
 from unmask.backend import Lever, Request
 from unmask.search.running import Setting
-from unmask.types import ExitCondition, ExitPlan, ExitRule, ProgressSignal, Sampling, StepBudget
+from unmask.types import ExitCondition, ExitPlan, ExitRule, Mode, ProgressSignal, Sampling, StepBudget
 
 SEED_BYTES = 8
 
@@ -43,6 +43,7 @@ def drawn(setting: Setting, number: int, *, is_warm: bool = True, is_awaited: bo
         return request
     sampling, is_spare = reseeded(request.sampling, number), is_warm and not is_awaited
     if is_warm:
+        request = drawable(request)
         sampling = replace(sampling, temperature=max(sampling.temperature, setting.plan.temperature))
     return replace(
         request,
@@ -53,6 +54,13 @@ def drawn(setting: Setting, number: int, *, is_warm: bool = True, is_awaited: bo
         snapshots=False,
         terms=setting.spare if is_spare and setting.spare is not None else request.terms,
     )
+
+
+def drawable(request: Request) -> Request:
+    """Return a request whose tokens may be drawn: drafts of speculation are verified against the likeliest alone."""
+    if request.mode is not Mode.SPECULATIVE:
+        return request
+    return replace(request, mode=Mode.AUTOREGRESSIVE, canvas_length=None)
 
 
 def after(steps: int) -> ExitPlan:

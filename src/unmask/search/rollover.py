@@ -6,14 +6,14 @@ better than the best ever; log-probabilities of different canvases do not compar
 clears a calibrated threshold (as in arXiv 2512.08985). The best of everything is kept.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from unmask.search.candidates import concluded
 from unmask.search.found import Found
 from unmask.search.path import Path, extended
 from unmask.search.plan import DRAWS
 from unmask.search.requests import capped, drawn
-from unmask.search.running import Runner, Setting
+from unmask.search.running import Limit, Runner, Setting
 from unmask.search.score import Score, Scored
 
 
@@ -44,6 +44,19 @@ def quotas(total: int, canvases: int, weights: tuple[float, ...]) -> list[int]:
     return [end - start for start, end in zip([0, *ends], ends, strict=False)]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Quota:
+    """Steps of one canvas: its share, what earlier canvases have left, and the fewest that a run takes."""
+
+    steps: int
+    rolled: int
+    least: int
+
+    def at(self, share: float) -> int:
+        """Return the steps of a search that has such a share of its width."""
+        return max(int(self.steps * share) + self.rolled, self.least)
+
+
 class _Rollover:
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
@@ -58,7 +71,7 @@ class _Rollover:
         for place, quota in enumerate(quotas(setting.total, canvases, setting.plan.weights)):
             # A canvas whose weight is too small for a single run borrows from those behind it.
             least = min(setting.max_steps, max(1, runner.purse.left - (canvases - place - 1)))
-            draws, rolled = await self._draws(path, max(quota + rolled, least))
+            draws, rolled = await self._draws(path, _Quota(steps=quota, rolled=rolled, least=least))
             if not draws:
                 break
             path = max(draws, key=lambda draw: self._score(draw).rank)
@@ -68,16 +81,17 @@ class _Rollover:
             self._keep(path)
         return await concluded(runner, self._answers)
 
-    async def _draws(self, path: Path, quota: int) -> tuple[list[Path], int]:
+    async def _draws(self, path: Path, quota: "_Quota") -> tuple[list[Path], int]:
         """Return the draws of a canvas and what is left of its quota; answers among them are kept."""
         setting, runner = self._setting, self._runner
         draws: list[Path] = []
-        fewest = 1
-        most = DRAWS * setting.plan.width
-        while quota >= fewest and len(draws) < most and not (draws and runner.is_over()):
-            spent = runner.purse.spent
-            found = await self._draw(path, quota, is_warm=bool(draws))
-            quota -= runner.purse.spent - spent
+        fewest, began = 1, runner.purse.spent
+
+        def left(width: int) -> int:
+            return quota.at(width / setting.plan.width) - (runner.purse.spent - began)
+
+        while left(runner.width) >= fewest and len(draws) < DRAWS * runner.width and not (draws and runner.is_over()):
+            found = await self._draw(path, left(runner.width), is_warm=bool(draws))
             if found is None:
                 break
             taken = found.steps - path.steps
@@ -88,7 +102,10 @@ class _Rollover:
                 self._keep(found)
             elif self._score(found).clears(setting.plan.threshold):
                 break
-        return draws, max(0, quota)
+        else:
+            if left(runner.width) < fewest <= left(setting.plan.width):
+                runner.limit = Limit.NARROWED
+        return draws, max(0, left(runner.width))
 
     async def _draw(self, path: Path, quota: int, *, is_warm: bool) -> Path | None:
         setting = self._setting

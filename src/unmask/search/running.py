@@ -5,7 +5,7 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from unmask.backend import Generation, Lever, ModelInfo, Request
@@ -14,6 +14,7 @@ from unmask.errors import UnmaskError
 from unmask.search.plan import SearchPlan
 from unmask.search.purse import Purse
 from unmask.search.reward import RewardDesk
+from unmask.search.room import Room
 from unmask.search.score import Agreement, said
 from unmask.service import ClassTerms
 from unmask.types import DraftCheck, Outcome, StepBudget
@@ -38,11 +39,12 @@ class GenerationEndedError(UnmaskError):
 
 
 class Limit(StrEnum):
-    """What kept a search from going on: its steps, its deadline, or a machine that has no room for more."""
+    """What kept a search from going on: its steps, its deadline, a machine without room for more, or with less room."""
 
     MAX_TOTAL_STEPS = "max_total_steps"
     DEADLINE = "deadline"
     PRESSED = "pressed"
+    NARROWED = "narrowed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +63,7 @@ class Setting:
             of low weight makes them wait for everyone else's work.
         deadline: when an answer has to be there, on the clock. From then on nothing is begun, and what runs is
             dropped as soon as there is an answer.
-        pressed: set where the machine has no room for more than an answer; like a deadline that is over.
+        room: how many of its generations the machine has room for, as that changes.
     """
 
     plan: SearchPlan
@@ -75,7 +77,7 @@ class Setting:
     desk: RewardDesk | None = None
     spare: ClassTerms | None = None
     deadline: float | None = None
-    pressed: asyncio.Event | None = None
+    room: Room = field(default_factory=Room)
 
     @property
     def canvas_length(self) -> int:
@@ -127,6 +129,7 @@ class Runner:
         limit: what kept the search from going on, if anything did.
         dropped: generations that this kept from their end, or from being begun at all.
         has_answer: whether there is an answer, so that what runs may be dropped; whoever drives the search says so.
+        beside: generations of earlier calls of `together` that count towards the width; whoever drives it says so too.
     """
 
     def __init__(self, setting: Setting) -> None:
@@ -137,19 +140,27 @@ class Runner:
         self.limit: Limit | None = None
         self.dropped = 0
         self.has_answer = False
+        self.beside = 0
+
+    @property
+    def width(self) -> int:
+        """How wide the search may be at present: as its plan has it, or less where the machine has less room."""
+        most = self.setting.room.most
+        return self.setting.plan.width if most is None else min(self.setting.plan.width, most)
 
     def limiting(self) -> Limit | None:
         """Return why nothing more may be begun, if that is so."""
-        if self.setting.pressed is not None and self.setting.pressed.is_set():
+        if self.setting.room.is_pressed:
             return Limit.PRESSED
         if self.setting.deadline is not None and self.setting.clock.now() >= self.setting.deadline:
             return Limit.DEADLINE
         return Limit.MAX_TOTAL_STEPS if self.purse.is_idle and self.purse.left < 1 else None
 
-    def is_over(self) -> bool:
-        """Tell whether what is wanted next may not be begun; `limit` then says why."""
-        self.limit = self.limiting() or self.limit
-        return self.limiting() is not None
+    def is_over(self, begun: int = 0) -> bool:
+        """Tell whether nothing may be begun beside so many generations of its width; `limit` then says why."""
+        found = self.limiting() or (Limit.NARROWED if begun >= self.width else None)
+        self.limit = found or self.limit
+        return found is not None
 
     async def one(self, request: Request, most: int) -> Generation | None:
         """Run one generation; see `together`."""
@@ -161,7 +172,8 @@ class Runner:
         """Run generations side by side and return them in order; nothing for those that did not complete.
 
         Each is begun once the steps it may take are there; the last may have fewer. Where the search is over those
-        that run are dropped; without an answer the first of them is run to its end.
+        that run are dropped, and where it is to be narrower the last of them; without an answer the first of them is
+        run to its end.
 
         Args:
             requests: what is run, in the order it is begun.
@@ -183,9 +195,10 @@ class Runner:
         _LOG.log(level, "search: %s", text)
         self.notes.append(text)
 
-    def cut(self, count: int, what: str) -> None:
-        """Count generations that `limit` has kept from their end; under load every search has some, so no log warns."""
-        self.note(f"{count} generations were {what}: {self.limit}", logging.INFO)
+    def cut(self, count: int, what: str, limit: Limit) -> None:
+        """Count generations that a limit keeps from their end; under load every search has some, so no log warns."""
+        self.limit = limit
+        self.note(f"{count} generations were {what}: {limit}", logging.INFO)
         self.dropped += count
 
 
@@ -214,8 +227,7 @@ class _Family:
             while self._running:
                 for task in await self._ended():
                     await self._take(task)
-                if self._running and self._runner.limiting() is not None:
-                    await self._over()
+                await self._shed()
                 self._begin()
         finally:
             await self._drop(list(self._running))
@@ -223,12 +235,13 @@ class _Family:
 
     def _begin(self) -> None:
         runner = self._runner
+        surplus = len(self._running) + len(self._waiting) - self._places()
+        if self._waiting and surplus > 0:
+            count = min(surplus, len(self._waiting))
+            runner.cut(count, "not begun", runner.limiting() or Limit.NARROWED)
+            for _ in range(count):
+                self._waiting.pop()
         while self._waiting:
-            is_needed = not (runner.has_answer or self._running or any(self._found))
-            if not is_needed and runner.is_over():
-                runner.cut(len(self._waiting), "not begun")
-                self._waiting.clear()
-                return
             held = runner.purse.hold(self._most)
             if not held:
                 # More comes back once something ends, if anything runs.
@@ -236,28 +249,29 @@ class _Family:
             index, request = self._waiting.popleft()
             self._running[asyncio.ensure_future(self._generated(request, held))] = index
 
+    def _places(self) -> int:
+        """Return how many generations may run or wait: without an answer one at least."""
+        runner, ended = self._runner, sum(one is not None for one in self._found)
+        least = 0 if runner.has_answer or ended else 1
+        return least if runner.limiting() is not None else max(least, runner.width - runner.beside - ended)
+
     async def _ended(self) -> set["asyncio.Task[Generation]"]:
-        """Wait for whichever comes first: a generation's end, the deadline, or word that there is no room."""
+        """Wait for whichever comes first: a generation's end, the deadline, or word that there is another room."""
         setting = self._runner.setting
-        if self._runner.limiting() is not None and not self._may_drop():
+        if self._runner.limiting() is not None:
+            # What runs now is what an answer waits for.
             return (await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED))[0]
-        with _waiting_for(setting.pressed) as others:
+        with _waiting_for(setting.room.changed) as other:
             ended, _ = await asyncio.wait(
-                {*self._running, *others}, timeout=setting.left_s, return_when=asyncio.FIRST_COMPLETED
+                {*self._running, other}, timeout=setting.left_s, return_when=asyncio.FIRST_COMPLETED
             )
         return {task for task in ended if task in self._running}  # type: ignore[misc]
 
-    def _may_drop(self) -> bool:
-        return self._runner.has_answer or any(self._found) or len(self._running) > 1
-
-    async def _over(self) -> None:
-        """Drop what runs; without an answer, all but the first."""
-        has_answer = self._runner.has_answer or any(self._found)
-        kept = None if has_answer else min(self._running, key=self._running.__getitem__, default=None)
-        dropped = [task for task in self._running if task is not kept]
-        if dropped and self._runner.is_over():
-            self._runner.cut(len(dropped), "dropped")
-        await self._drop(dropped)
+    async def _shed(self) -> None:
+        """Drop what there is no place for, the last first."""
+        while dropped := sorted(self._running, key=self._running.__getitem__)[self._places() :]:
+            self._runner.cut(len(dropped), "dropped", self._runner.limiting() or Limit.NARROWED)
+            await self._drop(dropped)
 
     async def _take(self, task: "asyncio.Task[Generation]") -> None:
         index = self._running.pop(task, None)
@@ -320,13 +334,10 @@ def _steps_of(request: Request, setting: Setting) -> int:
 
 
 @contextmanager
-def _waiting_for(event: asyncio.Event | None) -> "Iterator[tuple[asyncio.Task[object], ...]]":
-    """Yield what ends once an event is set; nothing where there is none, or it is set already."""
-    if event is None or event.is_set():
-        yield ()
-        return
+def _waiting_for(event: asyncio.Event) -> "Iterator[asyncio.Task[object]]":
+    """Yield what ends once an event is set."""
     task: asyncio.Task[object] = asyncio.ensure_future(event.wait())
     try:
-        yield (task,)
+        yield task
     finally:
         task.cancel()
