@@ -6,7 +6,8 @@ from pathlib import Path
 
 from unmask.backend import ModelInfo
 from unmask.cli.exits import Exit, UsageError
-from unmask.cli.loaded import model_named
+from unmask.cli.loaded import model_named, named_settings
+from unmask.cli.own_tasks import criteria_sources
 from unmask.cli.policy_store import signature_of
 from unmask.cli.policy_tables import life_record
 from unmask.cli.tools import Tools
@@ -36,7 +37,9 @@ def run_propose(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> i
     tuned = None if args.difficulty is None else read_difficulty(args.difficulty)
     found = Extras() if args.exits is None else read_exits(args.exits, model=model.name, model_digest=model.digest)
     extras = replace(found, difficulty=None if tuned is None else tuned.calibrated)
+    sources = criteria_sources(curves, _folder(args))
     proposal = propose(curves, model, advise(curves), extras)
+    proposal = replace(proposal, sources=(*proposal.sources, *sources))
     for path in args.part:
         store.add_part(part_bytes(path))
     life = put_proposal(store, proposal, tuned, signature_of(args, tools))
@@ -109,7 +112,20 @@ def curves_at(path: Path) -> CurveSet:
 
 def _curves(args: argparse.Namespace, tools: Tools) -> tuple[CurveSet, ModelInfo]:
     """Return the curves named, and the model served, which has to have the same weights."""
-    curves = curves_at(args.curves or Path("runs") / f"curve-{args.model or 'tiny'}")
-    model = model_named(args.model or curves.settings.model, tools)
+    curves = curves_at(_given(args))
+    model = model_named(args.model or curves.settings.model, tools, args.remote)
     curves.check_model(model.name, model.digest)
     return curves, model
+
+
+def _given(args: argparse.Namespace) -> Path:
+    """Return the folder or file of curves that a command names, or that of its model."""
+    if args.curves is not None:
+        return Path(args.curves)
+    _, name = named_settings(args.model or "tiny", args.remote)
+    return Path("runs") / f"curve-{name}"
+
+
+def _folder(args: argparse.Namespace) -> Path:
+    given = _given(args)
+    return given.parent if given.is_file() else given
