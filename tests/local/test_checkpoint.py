@@ -81,6 +81,7 @@ def test_what_a_model_is_follows_from_its_files(tmp_path: Path) -> None:
     assert (info.default_canvas_length, info.default_steps, info.max_steps) == (32, 32, 256)
     assert Lever.MODE not in info.levers
     assert Lever.DRAFT in info.levers
+    assert info.reads_whole
     assert not model.core.batcher.settings.prefix_cache
     assert info.template_tokens == len(model.tokenizer.encode_chat((Message(role=Role.USER, content=""),)))
     assert info.parameters == 69_360
@@ -90,7 +91,7 @@ def test_blocks_make_a_grid(tmp_path: Path) -> None:
     """SDAR: canvases of its block, prefix cache, and no drafts, as the first canvas may be shorter than one."""
     model = serve(write(tmp_path, "sdar"))
 
-    assert (model.info.canvas_lengths, model.info.on_grid) == ((4,), True)
+    assert (model.info.canvas_lengths, model.info.on_grid, model.info.reads_whole) == ((4,), True, False)
     assert Lever.DRAFT not in model.info.levers
     assert model.core.batcher.settings.prefix_cache
 

@@ -11,6 +11,7 @@ from unmask.cli.own_tasks import criteria_sources
 from unmask.cli.policy_store import signature_of
 from unmask.cli.policy_tables import life_record
 from unmask.cli.tools import Tools
+from unmask.policy.active import active_policy
 from unmask.policy.digest import policy_digest
 from unmask.policy.log import Signature
 from unmask.policy.standing import SHORT, Life, Stage
@@ -54,6 +55,9 @@ def run_propose(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> i
         return Exit.OK
     tools.out.print(proposal_table(proposal))
     tools.write(f"{life.policy[:SHORT]} for {life.model} with weights {life.model_digest}: now {life.stage}")
+    left = _left_out(store, proposal)
+    if left:
+        tools.say(f"the active policy has {', '.join(left)} too, whose requests this one gives what `default` gets")
     if life.stage is Stage.PROPOSED:
         tools.say(f"next: unmask policy submit {life.policy[:SHORT]}")
     return Exit.OK
@@ -116,6 +120,14 @@ def _curves(args: argparse.Namespace, tools: Tools) -> tuple[CurveSet, ModelInfo
     model = model_named(args.model or curves.settings.model, tools, args.remote)
     curves.check_model(model.name, model.digest)
     return curves, model
+
+
+def _left_out(store: PolicyStore, proposal: Proposal) -> tuple[str, ...]:
+    """Return the task types of the policy in force that a proposal has not."""
+    new = proposal.policy
+    active = active_policy(store, new.model, new.model_digest).active
+    known = {entry.task for entry in new.tasks}
+    return () if active is None else tuple(entry.task for entry in active.policy.tasks if entry.task not in known)
 
 
 def _given(args: argparse.Namespace) -> Path:

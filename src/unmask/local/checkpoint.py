@@ -202,6 +202,7 @@ def _info(
         levers=tuple(lever for lever in ALL_LEVERS if lever not in missing),
         precisions=(precision,),
         on_grid=on_grid,
+        reads_whole=not on_grid,
         template_tokens=len(tokenizer.encode_chat([Message(role=Role.USER, content="")])),
     )
 
