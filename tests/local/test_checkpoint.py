@@ -121,10 +121,17 @@ async def test_precision_is_the_checkpoints_or_as_asked(
     assert (await answer(model, max_tokens=4)).outcome is Outcome.COMPLETED
 
 
-def test_precisions_of_packaged_models_are_refused(tmp_path: Path) -> None:
-    """Whole numbers are the package's alone."""
-    with pytest.raises(ConfigError, match="precision is int8, allowed for a checkpoint: float32, bfloat16"):
-        serve(write(tmp_path, "llada"), precision=Precision.INT8)
+async def test_whole_numbers_where_they_can_be_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a processor, with widths that int4 can group; else refused with what is allowed."""
+    folder = write(tmp_path, "llada")
+    model = serve(folder, precision=Precision.INT8)
+    assert model.info.precision is Precision.INT8
+    assert (await answer(model, max_tokens=4)).outcome is Outcome.COMPLETED
+    with pytest.raises(ConfigError, match="precision is int4, allowed for this checkpoint: float32, bfloat16, int8: "):
+        serve(folder, precision=Precision.INT4)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    with pytest.raises(ConfigError, match="allowed for this checkpoint: float32, bfloat16: it runs on the processor"):
+        serve(folder, precision=Precision.INT8)
 
 
 def test_devices(monkeypatch: pytest.MonkeyPatch) -> None:
