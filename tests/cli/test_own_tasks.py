@@ -70,6 +70,12 @@ def test_a_policy_for_them_is_proposed_approved_and_active(tmp_path: Path) -> No
     entry = PolicyStore(tmp_path / "policies").policy(found["digest"]).task("faq")
     assert (entry.task, entry.floor, entry.default, entry.ceiling) == ("faq", 4, 4, 4)
 
+    others = write(tmp_path / "others.jsonl", (line(number, task="other") for number in range(9)))
+    argv = ("curve", "--tasks", str(others), "--grid", "1,16", "--folder", str(tmp_path / "others"))
+    assert type_in(*argv, backend=FakeBackend(answer)).code == 0
+    told = type_in("policy", "propose", "--curves", str(tmp_path / "others"), "--as", "ann", *folder)
+    assert "the active policy has faq too" in told.err
+
 
 def test_a_proposal_needs_complete_criteria(tmp_path: Path) -> None:
     """A task type without them is refused, as those of the package are."""
