@@ -34,7 +34,7 @@ def test_kinds(check: Check, right: tuple[str, ...], wrong: tuple[str, ...]) -> 
     for text in wrong:
         found = check.judge(text)
         assert not found.passed, text
-        assert found.failure in FailureKind
+        assert isinstance(found.failure, FailureKind)
         assert found.reason
 
 
