@@ -63,6 +63,7 @@ class ModelInfo:
         levers: what requests may set.
         on_grid: whether canvases end at multiples of their length, counted from the start of the context, so that the
             first may be shorter.
+        reads_whole: whether each step runs the whole sequence, of which no forward keeps anything for the next.
         template_tokens: of the prompt of one empty message: what its chat template adds to any chat.
     """
 
@@ -80,6 +81,7 @@ class ModelInfo:
     levers: tuple[Lever, ...] = ALL_LEVERS
     precisions: tuple[Precision, ...] = ()
     on_grid: bool = False
+    reads_whole: bool = False
     template_tokens: int = 0
 
     def canvases_of(self, tokens: int, canvas_length: int) -> int:

@@ -80,7 +80,8 @@ Task = CanvasTask | DecodeTask | SpeculativeTask
 class Row:
     """One sequence's part of a forward: tokens to append at ``start``, then a canvas or a token to draw, or both.
 
-    ``pages`` cover ``start + len(append) + canvas`` positions.
+    ``pages`` cover ``start + len(append) + canvas`` positions. ``around`` is how many tokens before what it appends and
+    behind its canvas are run again with them, where a forward keeps nothing of the one before.
     """
 
     sequence: int
@@ -88,13 +89,14 @@ class Row:
     append: tuple[int, ...]
     pages: tuple[int, ...]
     task: Task | None
+    around: int = 0
 
     @property
     def tokens(self) -> int:
         """Tokens that it brings to the forward."""
         match self.task:
             case CanvasTask() | SpeculativeTask():
-                return len(self.append) + len(self.task.tokens)
+                return len(self.append) + len(self.task.tokens) + self.around
             case DecodeTask() | None:
                 return len(self.append)
             case _:

@@ -39,7 +39,8 @@ class Submission:
     ``bucket`` is the tier of its budget, ``smaller`` what it may be given instead, largest first. ``arrived`` is when
     it did, on the engine's clock, where that was before it was submitted: a further attempt keeps its place.
     With ``on_grid`` canvases end at multiples of their length, counted from the start of the context: the first may be
-    shorter.
+    shorter. With ``reads_whole`` each step runs the whole sequence, masks behind its canvas included, as nothing of a
+    forward is kept for the next.
     """
 
     prompt: tuple[int, ...]
@@ -65,6 +66,7 @@ class Submission:
     smaller: tuple[SmallerBudget, ...] = ()
     arrived: float | None = None
     on_grid: bool = False
+    reads_whole: bool = False
 
     def length_at(self, position: int) -> int:
         """Return how long a canvas is that starts at a position, as far as the context has room."""
@@ -72,11 +74,11 @@ class Submission:
 
     @property
     def most_tokens(self) -> int:
-        """Row tokens that it may come to take: its prompt, every step's canvas, and what is committed in between."""
+        """Row tokens that it may come to take: its prompt, what every step runs, and what is committed in between."""
         steps = self.budget.max_total_steps or 0
         match self.mode:
             case Mode.DIFFUSION:
-                return self.max_length + steps * self.canvas_length
+                return self.max_length + steps * (self.max_length if self.reads_whole else self.canvas_length)
             case Mode.AUTOREGRESSIVE:
                 return len(self.prompt) + steps
             case Mode.SPECULATIVE:

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from unmask.engine import precision as precisions
 from unmask.engine.int8 import Int8Matrix
-from unmask.engine.precision import dtype_of, make_product, precision_fault
+from unmask.engine.precision import dtype_of, make_product, precision_fault, product_bytes
 from unmask.engine.runner import Runner
 from unmask.testing.networks import TINY_SHAPE, make_network
 from unmask.types import Precision
@@ -90,3 +90,9 @@ def test_what_cannot_run_here_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(precisions, "has_int8", lambda: False)
 
     assert "oneDNN" in (precision_fault(Precision.INT8, TINY_SHAPE) or "")
+
+
+@pytest.mark.parametrize("precision", Precision)
+def test_what_a_product_takes_is_known_beforehand(precision: Precision) -> None:
+    """The bytes that a weight will take are those that it takes."""
+    assert product_bytes((96, 64), precision) == make_product(torch.zeros(96, 64), precision).nbytes

@@ -81,6 +81,7 @@ def test_what_a_model_is_follows_from_its_files(tmp_path: Path) -> None:
     assert (info.default_canvas_length, info.default_steps, info.max_steps) == (32, 32, 256)
     assert Lever.MODE not in info.levers
     assert Lever.DRAFT in info.levers
+    assert info.reads_whole
     assert not model.core.batcher.settings.prefix_cache
     assert info.template_tokens == len(model.tokenizer.encode_chat((Message(role=Role.USER, content=""),)))
     assert info.parameters == 69_360
@@ -90,7 +91,7 @@ def test_blocks_make_a_grid(tmp_path: Path) -> None:
     """SDAR: canvases of its block, prefix cache, and no drafts, as the first canvas may be shorter than one."""
     model = serve(write(tmp_path, "sdar"))
 
-    assert (model.info.canvas_lengths, model.info.on_grid) == ((4,), True)
+    assert (model.info.canvas_lengths, model.info.on_grid, model.info.reads_whole) == ((4,), True, False)
     assert Lever.DRAFT not in model.info.levers
     assert model.core.batcher.settings.prefix_cache
 
@@ -120,10 +121,17 @@ async def test_precision_is_the_checkpoints_or_as_asked(
     assert (await answer(model, max_tokens=4)).outcome is Outcome.COMPLETED
 
 
-def test_precisions_of_packaged_models_are_refused(tmp_path: Path) -> None:
-    """Whole numbers are the package's alone."""
-    with pytest.raises(ConfigError, match="precision is int8, allowed for a checkpoint: float32, bfloat16"):
-        serve(write(tmp_path, "llada"), precision=Precision.INT8)
+async def test_whole_numbers_where_they_can_be_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a processor, with widths that int4 can group; else refused with what is allowed."""
+    folder = write(tmp_path, "llada")
+    model = serve(folder, precision=Precision.INT8)
+    assert model.info.precision is Precision.INT8
+    assert (await answer(model, max_tokens=4)).outcome is Outcome.COMPLETED
+    with pytest.raises(ConfigError, match="precision is int4, allowed for this checkpoint: float32, bfloat16, int8: "):
+        serve(folder, precision=Precision.INT4)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    with pytest.raises(ConfigError, match="allowed for this checkpoint: float32, bfloat16: it runs on the processor"):
+        serve(folder, precision=Precision.INT8)
 
 
 def test_devices(monkeypatch: pytest.MonkeyPatch) -> None:

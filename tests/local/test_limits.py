@@ -250,9 +250,10 @@ def test_models_without_drafts_start_from_masks() -> None:
 
 def test_a_canvas_more_is_paid_for_on_a_grid() -> None:
     """Where the first canvas may be short, the total allows the canvas that this may take more."""
-    model = replace(MODEL, on_grid=True)
+    model = replace(MODEL, on_grid=True, reads_whole=True)
     submission = make_submission(replace(REQUEST, max_tokens=32), model, PROMPT)
 
     assert submission.on_grid
+    assert submission.reads_whole
     assert submission.max_canvases == 3
     assert submission.budget == StepBudget(max_steps=16, max_total_steps=48)

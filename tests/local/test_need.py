@@ -6,8 +6,9 @@ import torch
 from unmask.engine.families.family import Description
 from unmask.engine.families.registry import family_of
 from unmask.errors import ConfigError
-from unmask.local.need import MemoryNeed, check_fits, memory_need
+from unmask.local.need import MemoryNeed, check_fits, memory_need, weight_bytes
 from unmask.sched.settings import SchedSettings
+from unmask.types import Precision
 
 CPU = torch.device("cpu")
 SDAR_8B = {
@@ -33,13 +34,22 @@ def sdar() -> Description:
 
 def test_weights_are_those_of_the_published_files(sdar: Description) -> None:
     """The published index of SDAR-8B says 16,381,470,720 bytes in bfloat16."""
-    assert memory_need(sdar, SchedSettings(), torch.bfloat16).weights == 16_381_470_720
-    assert memory_need(sdar, SchedSettings(), torch.float32).weights == 2 * 16_381_470_720
+    assert memory_need(sdar, SchedSettings(), Precision.BFLOAT16).weights == 16_381_470_720
+    assert memory_need(sdar, SchedSettings(), Precision.FLOAT32).weights == 2 * 16_381_470_720
+
+
+def test_weights_of_whole_numbers_take_less(sdar: Description) -> None:
+    """Of 6.9 billion parameters in layers; embedding and head stay in half precision."""
+    outside = 2 * 2 * 151_936 * 4_096
+    layers = 16_381_470_720 - outside
+
+    assert weight_bytes(sdar, Precision.INT8) - outside == pytest.approx(layers / 2, rel=0.01)
+    assert weight_bytes(sdar, Precision.INT4) - outside == pytest.approx(layers * 5 / 16, rel=0.01)
 
 
 def test_pages_hold_keys_and_values_and_ids(sdar: Description) -> None:
     """Of 36 layers, eight heads of 128 numbers each, twice, and eight bytes an id."""
-    need = memory_need(sdar, SchedSettings(pages=10, page_size=32), torch.bfloat16)
+    need = memory_need(sdar, SchedSettings(pages=10, page_size=32), Precision.BFLOAT16)
 
     assert need.pages == 320 * (8 + 36 * 2 * 8 * 128 * 2)
 
@@ -47,10 +57,10 @@ def test_pages_hold_keys_and_values_and_ids(sdar: Description) -> None:
 def test_what_does_not_fit_is_refused_with_the_numbers() -> None:
     """Weights, pages, forward, all together and what is free."""
     need = MemoryNeed(weights=16 << 30, pages=2 << 30, forward=1 << 30)
-    check_fits("big", need, 19 << 30, CPU, torch.bfloat16)
-    check_fits("big", need, None, CPU, torch.bfloat16)
+    check_fits("big", need, 19 << 30, CPU, Precision.BFLOAT16)
+    check_fits("big", need, None, CPU, Precision.BFLOAT16)
     with pytest.raises(ConfigError) as caught:
-        check_fits("big", need, (19 << 30) - 1, CPU, torch.bfloat16)
+        check_fits("big", need, (19 << 30) - 1, CPU, Precision.BFLOAT16)
     expected = "about 19.00 GiB: 16.00 GiB of weights in bfloat16, 2.00 GiB of pages and 1.00 GiB in a full forward"
     assert expected in caught.value.message
     assert "19.00 GiB are free on cpu" in caught.value.message

@@ -246,3 +246,29 @@ def test_canvases_on_a_grid_end_at_multiples(prompt: int, written: int, length: 
 
     assert isinstance(row.task, CanvasTask)
     assert (len(row.task.tokens), row.task.ahead) == (length, ahead)
+
+
+def test_a_step_over_the_whole_sequence_counts_all_of_it() -> None:
+    """What is known of a row before it is made is what it brings: context, canvas and masks behind it, each step."""
+    submission = make_submission((7,) * 20, max_tokens=24, canvas_length=8, reads_whole=True, max_steps=4)
+    cases = (
+        make_sequence(submission, pending=submission.prompt),
+        make_sequence(submission, committed=20, pending=()),
+        make_sequence(submission, committed=20, pending=(9,) * 8, output=[9] * 8),
+    )
+    for sequence in cases:
+        size = row_size(sequence, SETTINGS, 1_000)
+        row = row_of(sequence)
+        assert isinstance(row.task, CanvasTask)
+        assert size is not None
+        assert size.tokens == row.tokens == submission.max_length == 44
+        assert row.tokens == row.start + len(row.append) + len(row.task.tokens) + row.task.ahead
+    assert submission.most_tokens == 44 + 12 * 44
+
+
+def test_a_prompt_that_is_only_appended_runs_nothing_again() -> None:
+    """A chunk without a step counts what it appends."""
+    submission = make_submission((7,) * 80, max_tokens=8, canvas_length=8, reads_whole=True)
+    row = row_of(make_sequence(submission, pending=submission.prompt))
+
+    assert (row.task, row.tokens) == (None, 32)

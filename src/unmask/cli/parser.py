@@ -247,6 +247,13 @@ def _add_curve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         metavar="NAME",
         help=ANY_MODEL,
     )
+    curve.add_argument("--remote", metavar="FILE", help="file of models that other servers run, if those do")
+    curve.add_argument(
+        "--tasks", type=Path, metavar="FILE", help="items of your own, a JSON object a line (default: the package's)"
+    )
+    curve.add_argument(
+        "--criteria", type=Path, metavar="FILE", help="what counts as a failure of them (default: marked as such)"
+    )
     curve.add_argument("--task", action="append", metavar="TYPE", help="a task type; may be repeated (default all)")
     curve.add_argument(
         "--items", type=whole(1), default=2000, metavar="N", help="different items a task type (default 2000)"

@@ -120,3 +120,4 @@ def add_policy_source(parser: argparse.ArgumentParser) -> None:
 def _add_curves(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--curves", type=Path, metavar="DIR", help="curves of tuning items (default runs/curve-NAME)")
     parser.add_argument("--model", metavar="NAME", help="which model is served (default: the curves' own, else tiny)")
+    parser.add_argument("--remote", metavar="FILE", help="file of models that other servers run, if those do")

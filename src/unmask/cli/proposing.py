@@ -6,10 +6,12 @@ from pathlib import Path
 
 from unmask.backend import ModelInfo
 from unmask.cli.exits import Exit, UsageError
-from unmask.cli.loaded import model_named
+from unmask.cli.loaded import model_named, named_settings
+from unmask.cli.own_tasks import criteria_sources
 from unmask.cli.policy_store import signature_of
 from unmask.cli.policy_tables import life_record
 from unmask.cli.tools import Tools
+from unmask.policy.active import active_policy
 from unmask.policy.digest import policy_digest
 from unmask.policy.log import Signature
 from unmask.policy.standing import SHORT, Life, Stage
@@ -36,7 +38,9 @@ def run_propose(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> i
     tuned = None if args.difficulty is None else read_difficulty(args.difficulty)
     found = Extras() if args.exits is None else read_exits(args.exits, model=model.name, model_digest=model.digest)
     extras = replace(found, difficulty=None if tuned is None else tuned.calibrated)
+    sources = criteria_sources(curves, _folder(args))
     proposal = propose(curves, model, advise(curves), extras)
+    proposal = replace(proposal, sources=(*proposal.sources, *sources))
     for path in args.part:
         store.add_part(part_bytes(path))
     life = put_proposal(store, proposal, tuned, signature_of(args, tools))
@@ -51,6 +55,9 @@ def run_propose(store: PolicyStore, args: argparse.Namespace, tools: Tools) -> i
         return Exit.OK
     tools.out.print(proposal_table(proposal))
     tools.write(f"{life.policy[:SHORT]} for {life.model} with weights {life.model_digest}: now {life.stage}")
+    left = _left_out(store, proposal)
+    if left:
+        tools.say(f"the active policy has {', '.join(left)} too, whose requests this one gives what `default` gets")
     if life.stage is Stage.PROPOSED:
         tools.say(f"next: unmask policy submit {life.policy[:SHORT]}")
     return Exit.OK
@@ -109,7 +116,28 @@ def curves_at(path: Path) -> CurveSet:
 
 def _curves(args: argparse.Namespace, tools: Tools) -> tuple[CurveSet, ModelInfo]:
     """Return the curves named, and the model served, which has to have the same weights."""
-    curves = curves_at(args.curves or Path("runs") / f"curve-{args.model or 'tiny'}")
-    model = model_named(args.model or curves.settings.model, tools)
+    curves = curves_at(_given(args))
+    model = model_named(args.model or curves.settings.model, tools, args.remote)
     curves.check_model(model.name, model.digest)
     return curves, model
+
+
+def _left_out(store: PolicyStore, proposal: Proposal) -> tuple[str, ...]:
+    """Return the task types of the policy in force that a proposal has not."""
+    new = proposal.policy
+    active = active_policy(store, new.model, new.model_digest).active
+    known = {entry.task for entry in new.tasks}
+    return () if active is None else tuple(entry.task for entry in active.policy.tasks if entry.task not in known)
+
+
+def _given(args: argparse.Namespace) -> Path:
+    """Return the folder or file of curves that a command names, or that of its model."""
+    if args.curves is not None:
+        return Path(args.curves)
+    _, name = named_settings(args.model or "tiny", args.remote)
+    return Path("runs") / f"curve-{name}"
+
+
+def _folder(args: argparse.Namespace) -> Path:
+    given = _given(args)
+    return given.parent if given.is_file() else given

@@ -9,6 +9,8 @@ STEPS = 15
 MIDDLE = 8
 SMALLEST = 1e-12
 INNER_TILES = 1
+GROUP_BYTES = 4
+"""Of a group's scale and zero."""
 
 
 class Int4Matrix:

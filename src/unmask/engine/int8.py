@@ -9,6 +9,8 @@ LEVELS = 127
 # oneDNN's quick kernels take unsigned values: zero lies in the middle.
 ZERO = 128
 SMALLEST = 1e-12
+OUTPUT_BYTES = 12
+"""Of an output's scale and zero."""
 
 
 class Int8Matrix:

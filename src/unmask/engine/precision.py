@@ -1,12 +1,13 @@
 """What a precision means to a forward: the type of pages and attention, and how weights are multiplied."""
 
+from collections.abc import Sequence
 from typing import Protocol, assert_never
 
 import torch
 from torch import Tensor
 
-from unmask.engine.int4 import GROUP, Int4Matrix
-from unmask.engine.int8 import Int8Matrix, has_int8
+from unmask.engine.int4 import GROUP, GROUP_BYTES, Int4Matrix
+from unmask.engine.int8 import OUTPUT_BYTES, Int8Matrix, has_int8
 from unmask.engine.matrix import Matrix
 from unmask.engine.network import Shape
 from unmask.types import Precision
@@ -49,15 +50,35 @@ def make_product(weight: Tensor, precision: Precision) -> Product:
             assert_never(precision)
 
 
+def product_bytes(size: tuple[int, int], precision: Precision) -> int:
+    """Return what a weight ``[out, in]`` takes once it is laid out: `Product.nbytes`, known before there is one."""
+    out, inputs = size
+    match precision:
+        case Precision.FLOAT32 | Precision.BFLOAT16:
+            return out * inputs * dtype_of(precision).itemsize
+        case Precision.INT8:
+            return out * (inputs + OUTPUT_BYTES)
+        case Precision.INT4:
+            return out * (inputs // 2 + inputs // GROUP * GROUP_BYTES)
+        case _:
+            assert_never(precision)
+
+
 def precision_fault(precision: Precision, shape: Shape) -> str | None:
     """Say why a network of a shape cannot run in a precision here; nothing where it can."""
+    return widths_fault(precision, (shape.width, shape.hidden))
+
+
+def widths_fault(precision: Precision, widths: Sequence[int]) -> str | None:
+    """Say why products of these widths cannot be had in a precision here; nothing where they can."""
     match precision:
         case Precision.FLOAT32 | Precision.BFLOAT16:
             return None
         case Precision.INT8:
             return None if has_int8() else "torch has no oneDNN here, whose products it takes"
         case Precision.INT4:
-            fits = shape.width % GROUP == 0 and shape.hidden % GROUP == 0
-            return None if fits else f"it takes widths that are multiples of {GROUP}: {shape.width}, {shape.hidden}"
+            fits = all(width % GROUP == 0 for width in widths)
+            shown = ", ".join(map(str, widths))
+            return None if fits else f"it takes widths that are multiples of {GROUP}: {shown}"
         case _:
             assert_never(precision)

@@ -16,7 +16,7 @@ from unmask.engine.families.registry import family_of
 from unmask.engine.families.runner import FamilyRunner
 from unmask.engine.families.shape import tensor_shapes
 from unmask.engine.families.shards import Shards, parameters_of
-from unmask.engine.precision import dtype_of
+from unmask.engine.precision import dtype_of, widths_fault
 from unmask.errors import CheckpointFolderError, ConfigError, shown
 from unmask.local.model import QUEUE_LIMIT, ServedModel, make_core
 from unmask.local.need import check_fits, free_bytes, memory_need
@@ -33,6 +33,8 @@ TEMPLATE = "chat_template.jinja"
 VOCABULARY, MERGES = "vocab.json", "merges.txt"
 HALVES = frozenset({"bfloat16", "float16"})
 """Types of published weights that are run in bfloat16."""
+FLOATS = frozenset({Precision.FLOAT32, Precision.BFLOAT16})
+"""Precisions that every device has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,12 +75,13 @@ def serve_checkpoint(
     tokenizer = _tokenizer(folder, described)
     adapter = _adapter(folder, described, tokenizer)
     precision, device = _precision(folder, wanted), chosen_device(wanted.device)
+    _check_precision(precision, described, device)
     dtype = dtype_of(precision)
-    check_fits(name, memory_need(described, settings, dtype), free_bytes(device), device, dtype)
+    check_fits(name, memory_need(described, settings, precision), free_bytes(device), device, precision)
     shapes = tensor_shapes(described.shape, described.names)
     with Shards(folder, shapes, dtype=dtype, device=device, say=say) as shards:
         digest = digest_of(folder, say)
-        decoder = Decoder(described.shape, described.names, shards.read)
+        decoder = Decoder(described.shape, described.names, shards.read, precision)
     runner = FamilyRunner(
         decoder, described.pattern, mask=adapter.mask, pages=settings.pages, page_size=settings.page_size
     )
@@ -104,14 +107,23 @@ def _precision(folder: CheckpointFolder, wanted: Wanted) -> Precision:
         case None:
             named = folder.config.get("torch_dtype", folder.config.get("dtype", "float32"))
             return Precision.BFLOAT16 if named in HALVES else Precision.FLOAT32
-        case Precision.FLOAT32 | Precision.BFLOAT16:
-            return wanted.precision
         case _:
-            raise ConfigError(
-                f"precision is {wanted.precision}, allowed for a checkpoint: {Precision.FLOAT32}, "
-                f"{Precision.BFLOAT16}. Leave it out for the checkpoint's own.",
-                param="precision",
-            )
+            return wanted.precision
+
+
+def _check_precision(precision: Precision, described: Description, device: torch.device) -> None:
+    """Refuse a precision that the layers' products cannot be had in: those of whole numbers run on processors alone."""
+    has_all = device.type == "cpu"
+    fault = None if has_all or precision in FLOATS else f"it runs on the processor alone, and device is {device.type}"
+    fault = fault or widths_fault(precision, described.shape.widths)
+    if fault is not None:
+        allowed = (each for each in Precision if has_all or each in FLOATS)
+        others = ", ".join(each for each in allowed if widths_fault(each, described.shape.widths) is None)
+        raise ConfigError(
+            f"precision is {precision}, allowed for this checkpoint: {others}: {fault}. Leave it out for the "
+            "checkpoint's own.",
+            param="precision",
+        )
 
 
 def _tokenizer(folder: CheckpointFolder, described: Description) -> CheckpointTokenizer:
@@ -202,6 +214,7 @@ def _info(
         levers=tuple(lever for lever in ALL_LEVERS if lever not in missing),
         precisions=(precision,),
         on_grid=on_grid,
+        reads_whole=not on_grid,
         template_tokens=len(tokenizer.encode_chat([Message(role=Role.USER, content="")])),
     )
 

@@ -66,6 +66,7 @@ def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...],
         smaller=request.smaller,
         arrived=request.arrived,
         on_grid=model.on_grid,
+        reads_whole=model.reads_whole,
     )
 
 

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 import torch
 
 from unmask.engine.families.family import Description
-from unmask.engine.families.shape import tensor_shapes
+from unmask.engine.families.shape import layer_products, tensor_shapes
 from unmask.engine.families.shards import parameters_of
+from unmask.engine.precision import dtype_of, product_bytes
 from unmask.errors import ConfigError
 from unmask.local.memory import free_memory
 from unmask.sched.settings import SchedSettings
+from unmask.types import Precision
 
 GIBIBYTE = 1 << 30
 LOGIT_COPIES = 4
@@ -30,9 +32,9 @@ class MemoryNeed:
         return self.weights + self.pages + self.forward
 
 
-def memory_need(described: Description, settings: SchedSettings, dtype: torch.dtype) -> MemoryNeed:
+def memory_need(described: Description, settings: SchedSettings, precision: Precision) -> MemoryNeed:
     """Estimate what a checkpoint takes."""
-    shape, size = described.shape, dtype.itemsize
+    shape, size = described.shape, dtype_of(precision).itemsize
     held = settings.pages * settings.page_size
     block = described.pattern.block
     # Where nothing is kept, each step runs all that stands in the pages.
@@ -40,14 +42,23 @@ def memory_need(described: Description, settings: SchedSettings, dtype: torch.dt
     heads = (shape.heads + 2 * shape.key_heads) * shape.head_width
     asked = settings.max_rows * described.default_canvas_length
     return MemoryNeed(
-        weights=parameters_of(tensor_shapes(shape, described.names)) * size,
+        weights=weight_bytes(described, precision),
         pages=held * (8 + (0 if block is None else shape.layers * shape.kept * size)),
         forward=tokens * (4 * shape.width + 3 * shape.hidden + 2 * heads) * size
         + LOGIT_COPIES * 4 * asked * shape.vocabulary,
     )
 
 
-def check_fits(name: str, need: MemoryNeed, free: int | None, device: torch.device, dtype: torch.dtype) -> None:
+def weight_bytes(described: Description, precision: Precision) -> int:
+    """Return what weights take: the products of layers in their precision, embedding, head and norms beside them."""
+    shape, names = described.shape, described.names
+    products = layer_products(shape, names) * shape.layers
+    others = parameters_of(tensor_shapes(shape, names)) - sum(out * inputs for out, inputs in products)
+    laid_out = sum(product_bytes(size, precision) for size in products)
+    return laid_out + others * dtype_of(precision).itemsize
+
+
+def check_fits(name: str, need: MemoryNeed, free: int | None, device: torch.device, precision: Precision) -> None:
     """Refuse a checkpoint that memory has no room for.
 
     Args:
@@ -55,19 +66,18 @@ def check_fits(name: str, need: MemoryNeed, free: int | None, device: torch.devi
         need: what it takes.
         free: bytes that are free; ``None`` where the system does not say, which refuses nothing.
         device: where it is to run.
-        dtype: what in.
+        precision: what in.
 
     Raises:
         ConfigError: it does not fit.
     """
     if free is None or need.total <= free:
         return
-    precision = str(dtype).removeprefix("torch.")
     raise ConfigError(
         f"models names {name}, which takes about {_gibibytes(need.total)}: {_gibibytes(need.weights)} of weights in "
         f"{precision}, {_gibibytes(need.pages)} of pages and {_gibibytes(need.forward)} in a full forward, and "
-        f"{_gibibytes(free)} are free on {device}. Lower page_pool_tokens or max_rows, choose precision bfloat16, "
-        "or a machine with more memory.",
+        f"{_gibibytes(free)} are free on {device}. Lower page_pool_tokens or max_rows, choose a precision of "
+        "fewer bits, or a machine with more memory.",
         param="models",
     )
 

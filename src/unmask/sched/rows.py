@@ -10,16 +10,17 @@ from unmask.types import Mode
 
 
 class RowSize(NamedTuple):
-    """Tokens that a row appends, of these those of a prompt, and those of its canvas."""
+    """Tokens that a row appends, of these those of a prompt, those of its canvas, and those run again around both."""
 
     appended: int
     prompt: int
     canvas: int
+    around: int = 0
 
     @property
     def tokens(self) -> int:
         """All of them; a decoding row counts the token it is given."""
-        return self.appended + self.canvas
+        return self.appended + self.canvas + self.around
 
 
 def row_size(sequence: Sequence, settings: SchedSettings, prefill_left: int) -> RowSize | None:
@@ -31,7 +32,10 @@ def row_size(sequence: Sequence, settings: SchedSettings, prefill_left: int) -> 
     if count is None:
         return None
     prompt = 0 if sequence.output else count
-    return RowSize(count, prompt, _canvas_length(sequence) if _has_task(sequence, settings, count) else 0)
+    if not _has_task(sequence, settings, count):
+        return RowSize(count, prompt, 0)
+    canvas = _canvas_length(sequence)
+    return RowSize(count, prompt, canvas, _around(sequence, count + canvas))
 
 
 def make_row(sequence: Sequence, settings: SchedSettings, prefill_left: int, mask: int) -> Row | None:
@@ -44,7 +48,8 @@ def make_row(sequence: Sequence, settings: SchedSettings, prefill_left: int, mas
         return None
     if not _has_task(sequence, settings, count):
         return _row(sequence, count, None)
-    return _row(sequence, count, _task(sequence, mask))
+    task = _task(sequence, mask)
+    return _row(sequence, count, task, _around(sequence, count + _canvas_length(sequence)))
 
 
 def _task(sequence: Sequence, mask: int) -> Task:
@@ -102,13 +107,19 @@ def _chunk(start: int, count: int, settings: SchedSettings, prefill_left: int) -
     return wanted if wanted <= prefill_left else 0
 
 
-def _row(sequence: Sequence, count: int, task: Task | None) -> Row:
+def _around(sequence: Sequence, own: int) -> int:
+    """Return what a step runs beside what it appends and its canvas, ``own`` tokens together."""
+    return sequence.submission.max_length - own if sequence.submission.reads_whole else 0
+
+
+def _row(sequence: Sequence, count: int, task: Task | None, around: int = 0) -> Row:
     return Row(
         sequence=sequence.id,
         start=sequence.committed,
         append=sequence.pending[:count],
         pages=tuple(sequence.pages),
         task=task,
+        around=around,
     )
 
 

@@ -6,7 +6,7 @@ things, so each criterion names its kind, who judges it and the response.
 key and a checker that does not exist are refused.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -87,13 +87,24 @@ class _Entry(BaseModel):
 _FILE = TypeAdapter(dict[str, list[_Entry]])
 
 
-def checkers() -> tuple[str, ...]:
-    """Return the names that a criterion may give as its checker."""
-    return tuple(f"{task}.{judge}" for task in all_tasks() for judge in ("check", "verify"))
+JUDGES = ("check", "verify")
+"""What a task type of the package has: a checker, which knows the truth, and a verifier, which does not."""
 
 
-def parse_criteria(text: str) -> Mapping[str, tuple[Criterion, ...]]:
+def checkers(tasks: Collection[str] | None = None, judges: Sequence[str] = JUDGES) -> tuple[str, ...]:
+    """Return the names that a criterion may give as its checker; without ``tasks`` those of the package."""
+    return tuple(f"{task}.{judge}" for task in (all_tasks() if tasks is None else tasks) for judge in judges)
+
+
+def parse_criteria(
+    text: str, *, tasks: Collection[str] | None = None, judges: Sequence[str] = JUDGES
+) -> Mapping[str, tuple[Criterion, ...]]:
     """Read a criteria file: the criteria of every task type there is, at least one a kind of failure.
+
+    Args:
+        text: YAML.
+        tasks: the task types; without them those of the package.
+        judges: what a task type has that could be a criterion's checker.
 
     Raises:
         ConfigError: it is no YAML, has unknown keys or names, or lacks a task type or a kind of failure.
@@ -107,10 +118,12 @@ def parse_criteria(text: str) -> Mapping[str, tuple[Criterion, ...]]:
         raise ConfigError(f"quality criteria, {place}: {first['msg']}", param=place) from error
     except yaml.YAMLError as error:
         raise ConfigError(f"quality criteria are no YAML: {error}") from error
-    unknown = sorted(entries.keys() - all_tasks().keys())
+    known = tuple(all_tasks() if tasks is None else tasks)
+    unknown = sorted(entries.keys() - set(known))
     if unknown:
-        raise ConfigError(f"quality criteria of {unknown[0]!r}, allowed: {', '.join(all_tasks())}", param=unknown[0])
-    return MappingProxyType({task: _criteria(task, entries.get(task, [])) for task in all_tasks()})
+        raise ConfigError(f"quality criteria of {unknown[0]!r}, allowed: {', '.join(known)}", param=unknown[0])
+    allowed = checkers(known, judges)
+    return MappingProxyType({task: _criteria(task, entries.get(task, []), allowed) for task in known})
 
 
 @cache
@@ -127,7 +140,7 @@ def _check_unique(root: yaml.Node | None) -> None:
         raise ConfigError(f"quality criteria of {twice!r} are there twice; join them", param=str(twice))
 
 
-def _criteria(task: str, entries: list[_Entry]) -> tuple[Criterion, ...]:
+def _criteria(task: str, entries: list[_Entry], allowed: Sequence[str]) -> tuple[Criterion, ...]:
     missing = [kind for kind in FailureKind if kind not in {entry.failure for entry in entries}]
     if missing:
         raise ConfigError(
@@ -135,10 +148,10 @@ def _criteria(task: str, entries: list[_Entry]) -> tuple[Criterion, ...]:
             "say in words what counts as such a failure",
             param=task,
         )
-    return tuple(_criterion(task, entry) for entry in entries)
+    return tuple(_criterion(task, entry, allowed) for entry in entries)
 
 
-def _criterion(task: str, entry: _Entry) -> Criterion:
+def _criterion(task: str, entry: _Entry, checkers_there: Sequence[str]) -> Criterion:
     if not entry.meaning.strip():
         raise ConfigError(f"a {entry.failure} criterion of {task!r} has no meaning; say it in words", param=task)
     if (entry.checker is None) is (entry.judged is Judged.AUTOMATIC):
@@ -147,9 +160,9 @@ def _criterion(task: str, entry: _Entry) -> Criterion:
             "an automatic one names its checker, a human one has none",
             param=task,
         )
-    if entry.checker is not None and entry.checker not in checkers():
+    if entry.checker is not None and entry.checker not in checkers_there:
         raise ConfigError(
-            f"checker {entry.checker!r} of {task!r} does not exist, allowed: {', '.join(checkers())}", param=task
+            f"checker {entry.checker!r} of {task!r} does not exist, allowed: {', '.join(checkers_there)}", param=task
         )
     if entry.response not in RESPONSES[entry.failure]:
         allowed = ", ".join(sorted(RESPONSES[entry.failure]))

@@ -95,7 +95,9 @@ def read_curves(path: Path) -> CurveSet:
 
 
 def _check(path: Path, curve: _Curve, settings: CurveSettings) -> None:
-    count, budgets = settings.items, len(settings.grid)
+    budgets = len(settings.grid)
+    # Of a user's own items there may be fewer than were asked for.
+    count = settings.items if settings.tasks_file is None else min(len(curve.items), settings.items)
     whole = count > 0 and len(set(curve.items)) == len(curve.items) == len(curve.difficulty) == count
     for table in (curve.correct, curve.steps, curve.seconds):
         whole = whole and len(table) == budgets and all(len(row) == count for row in table)

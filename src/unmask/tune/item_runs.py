@@ -102,8 +102,14 @@ def runs_from(curves: CurveSet, count_tokens: CountTokens, max_tokens: int) -> R
 
     Raises:
         CurveFileError: the items drawn again are not those that were measured.
+        RunsError: they cannot be drawn again, as they are a user's own.
     """
     settings = curves.settings
+    if settings.tasks_file is not None:
+        raise RunsError(
+            f"curves are of {', '.join(settings.tasks)}, task types of a user's own, allowed: those of the package, "
+            "whose items can be drawn again. Task types of one's own have a fixed budget"
+        )
     items: list[ItemRuns] = []
     for curve in curves.curves:
         drawn = draw_items(curve.task, settings.items, settings.seed, settings.split)

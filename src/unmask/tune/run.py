@@ -9,7 +9,7 @@ from unmask.tasks.item import Item
 from unmask.tune.curve import CurveSet, curve_from
 from unmask.tune.curve_file import write_curves
 from unmask.tune.errors import CurveFileError, ResumeError
-from unmask.tune.items import draw_items
+from unmask.tune.items import PACKAGED, ItemSource
 from unmask.tune.journal import Journal, check_resumable, read_journal, write_journal
 from unmask.tune.origin import Origin
 from unmask.tune.record import CurveRecord
@@ -32,11 +32,12 @@ class CurveRun:
     folder: Path
     items: dict[str, tuple[Item, ...]]
     journal: Journal | None
+    source: ItemSource
 
     @property
     def total(self) -> int:
         """Measurements of the whole run."""
-        return len(self.settings.tasks) * self.settings.items * len(self.settings.grid)
+        return sum(map(len, self.items.values())) * len(self.settings.grid)
 
     async def measure(self, backend: Backend, progress: Progress) -> CurveSet:
         """Measure what is missing, and keep curves beside the journal; ``progress`` is told what is done, and of what.
@@ -54,7 +55,7 @@ class CurveRun:
                 records.append(record)
                 progress(len(records), self.total)
 
-            await sweep(backend, self.settings, self.items, {record.key for record in records}, note)
+            await sweep(backend, self.settings, self.items, {record.key for record in records}, note, self.source.check)
         curves = CurveSet(
             settings=self.settings,
             origin=origin,
@@ -67,8 +68,16 @@ class CurveRun:
         return curves
 
 
-def open_run(settings: CurveSettings, origin: Origin, folder: Path, *, resume: bool, say: Say) -> CurveRun:
-    """Draw the items and look at what the folder holds; says what it finds there.
+def open_run(
+    settings: CurveSettings,
+    origin: Origin,
+    folder: Path,
+    *,
+    resume: bool,
+    say: Say,
+    source: ItemSource = PACKAGED,
+) -> CurveRun:
+    """Draw the items from their source and look at what the folder holds; says what it finds there.
 
     Raises:
         ResumeError: the folder holds a run that is not to go on, or that measures something else.
@@ -80,8 +89,8 @@ def open_run(settings: CurveSettings, origin: Origin, folder: Path, *, resume: b
         raise ResumeError(
             f"{str(folder)!r} holds a run already; add --resume to go on with it, or name another --folder"
         )
-    items = {task: draw_items(task, settings.items, settings.seed, settings.split) for task in settings.tasks}
-    run = CurveRun(settings=settings, origin=origin, folder=folder, items=items, journal=journal)
+    items = {task: source.draw(task, settings.items, settings.seed, settings.split) for task in settings.tasks}
+    run = CurveRun(settings=settings, origin=origin, folder=folder, items=items, journal=journal, source=source)
     if journal is not None:
         check_resumable(journal, settings, origin)
         _check_items(journal, run)

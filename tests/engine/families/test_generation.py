@@ -1,10 +1,12 @@
 """Generations of published families against those of the published samplers, alone and among others."""
 
 import pytest
+from torch import Tensor
 
 from tests.engine.families.published import FAMILIES, PAGE, Published
 from unmask.core.core import Core
 from unmask.engine.engine import Engine
+from unmask.engine.families.decoder import Decoder
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Submission
 from unmask.strategy import StrategyChoice
@@ -43,6 +45,7 @@ def asked(published: Published, *, prompt: tuple[int, ...] | None = None, max_to
         # The published samplers look at a whole block.
         strategy=StrategyChoice(window=canvas),
         on_grid=on_grid,
+        reads_whole=not on_grid,
     )
 
 
@@ -72,6 +75,28 @@ def test_finished_canvases_may_be_committed_on_their_own(published: Published) -
     (sequence,) = run_all(core, [asked(published)])
 
     assert tuple(sequence.output) == published.generated
+
+
+def test_requests_are_charged_what_forwards_run(published: Published, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Row tokens are the tokens that went through the layers: of families that see everything, all of the sequence."""
+    ran: list[int] = []
+    embed = Decoder.embed
+
+    def counted(decoder: Decoder, tokens: Tensor) -> Tensor:
+        ran.append(len(tokens))
+        return embed(decoder, tokens)
+
+    monkeypatch.setattr(Decoder, "embed", counted)
+    core = core_over(published)
+    (sequence,) = run_all(core, [asked(published)])
+    charged = core.load.work.tokens
+
+    assert charged <= sequence.submission.most_tokens
+    if published.description.pattern.block is None:
+        assert charged == sum(ran) == sequence.steps * sequence.submission.max_length
+    else:
+        # What of a block is committed already is run with it: less than a block a step.
+        assert charged <= sum(ran) < charged + (sequence.steps + sequence.canvases) * published.canvas
 
 
 def test_a_cached_prefix_changes_nothing() -> None:

@@ -10,6 +10,8 @@ from torch.nn import functional as F
 
 from unmask.engine.families.shape import DecoderShape, LayerNames, Names
 from unmask.engine.matrix import Matrix
+from unmask.engine.precision import Product, make_product
+from unmask.types import Precision
 
 ReadTensor = Callable[[str], Tensor]
 """Returns a tensor of the checkpoint by its name, in the type and on the device that it is to run in."""
@@ -18,15 +20,17 @@ ReadTensor = Callable[[str], Tensor]
 class Linear:
     """A product with an optional bias; on a processor by the products whose rows do not depend on each other."""
 
-    def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
-        self._weight = Matrix(weight) if weight.device.type == "cpu" else weight
+    def __init__(self, weight: Tensor, bias: Tensor | None = None, precision: Precision | None = None) -> None:
+        self._weight: Product | Tensor = weight
+        if weight.device.type == "cpu":
+            self._weight = Matrix(weight) if precision is None else make_product(weight, precision)
         self._bias = bias
 
     def __call__(self, values: Tensor) -> Tensor:
         """Return ``values @ weight.T + bias`` of ``values [rows, in]``."""
         if isinstance(self._weight, Tensor):
             return F.linear(values, self._weight, self._bias)
-        product = self._weight(values)
+        product = self._weight(values).to(values.dtype)
         return product if self._bias is None else product + self._bias
 
 
@@ -45,11 +49,13 @@ class Norm:
 class DecoderLayer:
     """One layer."""
 
-    def __init__(self, shape: DecoderShape, names: LayerNames, read: ReadTensor) -> None:
+    def __init__(
+        self, shape: DecoderShape, names: LayerNames, read: ReadTensor, precision: Precision | None = None
+    ) -> None:
         self._heads, self._key_heads = shape.heads, shape.key_heads
 
         def linear(name: str, *, has_bias: bool = False) -> Linear:
-            return Linear(read(f"{name}.weight"), read(f"{name}.bias") if has_bias else None)
+            return Linear(read(f"{name}.weight"), read(f"{name}.bias") if has_bias else None, precision)
 
         def norm(name: str) -> Norm:
             return Norm(scale=read(f"{name}.weight"), epsilon=shape.epsilon)
@@ -111,13 +117,21 @@ class Turns:
 
 
 class Decoder:
-    """Embedding, layers and head."""
+    """Embedding, layers and head.
 
-    def __init__(self, shape: DecoderShape, names: Names, read: ReadTensor) -> None:
+    Args:
+        shape: its sizes.
+        names: of its tensors.
+        read: returns them.
+        precision: of the products of layers; by default what tensors are read in. Embedding and head stay as read.
+    """
+
+    def __init__(self, shape: DecoderShape, names: Names, read: ReadTensor, precision: Precision | None = None) -> None:
         self.shape = shape
         self._tokens = read(names.tokens)
         self.layers = [
-            DecoderLayer(shape, names.layers, _within(read, names.layer.format(index))) for index in range(shape.layers)
+            DecoderLayer(shape, names.layers, _within(read, names.layer.format(index)), precision)
+            for index in range(shape.layers)
         ]
         self._norm = Norm(scale=read(names.norm), epsilon=shape.epsilon)
         self._head = Linear(self._tokens if names.head is None else read(names.head))

@@ -33,6 +33,11 @@ class DecoderShape:
     context_length: int
 
     @property
+    def widths(self) -> tuple[int, ...]:
+        """Widths that its layers' products have."""
+        return self.width, self.heads * self.head_width, self.key_heads * self.head_width, self.hidden
+
+    @property
     def kept(self) -> int:
         """Numbers that keys and values of one token and layer take."""
         return 2 * self.key_heads * self.head_width
@@ -87,6 +92,11 @@ def tensor_shapes(shape: DecoderShape, names: Names) -> dict[str, tuple[int, ...
         prefix = names.layer.format(index)
         shapes |= {prefix + name: size for name, size in _layer_shapes(shape, names.layers)}
     return shapes
+
+
+def layer_products(shape: DecoderShape, names: Names) -> tuple[tuple[int, int], ...]:
+    """Return the size ``[out, in]`` of every matrix that a layer multiplies with."""
+    return tuple((size[0], size[1]) for _, size in _layer_shapes(shape, names.layers) if len(size) > 1)
 
 
 def _layer_shapes(shape: DecoderShape, names: LayerNames) -> Iterator[tuple[str, tuple[int, ...]]]:

@@ -1,0 +1,1 @@
+"""Behaviour of `unmask.tune.own`."""
