@@ -11,6 +11,7 @@ from unmask.service import ClassTerms, SmallerBudget
 from unmask.strategy import StrategyChoice
 from unmask.types import (
     DRAFTING_LENGTH,
+    ApproximateKv,
     Bucket,
     Draft,
     DraftCheck,
@@ -54,7 +55,8 @@ class ModelInfo:
     """What a client may ask of a model, and what answers: which weights, in which precision.
 
     Attributes:
-        digest: of the weights; of a server that does not tell them, of what it is asked for.
+        digest: of the weights, and of an approximate cache where they are run with one; of a server that does not tell
+            them, of what it is asked for.
         parameters: how many; ``None`` where a server does not say.
         precision: of its products, unless a request names another; ``None`` where a server does not say.
         precisions: those that a request may name; empty where it cannot.
@@ -64,6 +66,7 @@ class ModelInfo:
         on_grid: whether canvases end at multiples of their length, counted from the start of the context, so that the
             first may be shorter.
         template_tokens: of the prompt of one empty message: what its chat template adds to any chat.
+        approximate: which keys and values it keeps approximately; ``None`` where a server does not say.
     """
 
     name: str
@@ -81,6 +84,7 @@ class ModelInfo:
     precisions: tuple[Precision, ...] = ()
     on_grid: bool = False
     template_tokens: int = 0
+    approximate: ApproximateKv | None = None
 
     def canvases_of(self, tokens: int, canvas_length: int) -> int:
         """Return the most canvases that so many tokens come to."""

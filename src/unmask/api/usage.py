@@ -148,6 +148,7 @@ def _shared(call: Call) -> dict[str, object]:
         "difficulty": _difficulty(common(one.estimate for one in given)),
         "budget_source": common(one.source for one in given),
         "precision": common(one.precision for one in given),
+        "approximate_cache": None if call.model.approximate is None else call.model.approximate.cache,
         "control": any(one.is_control for one in given),
         "quality_level": max(one.level for one in given),
     }
