@@ -1,9 +1,12 @@
 """Options that choose an approximate cache."""
 
-import argparse
+from typing import TYPE_CHECKING
 
 from unmask.cli.arguments import whole
 from unmask.types import ApproximateCache
+
+if TYPE_CHECKING:
+    import argparse
 
 
 def add_approximate(parser: "argparse._ActionsContainer") -> None:

@@ -66,8 +66,8 @@ def build_local_backends(plan: LocalPlan, say: Say = unheard) -> tuple[LocalBack
         say: told how far loading is.
 
     Raises:
-        ConfigError: there is no memory for so many pages, for those of one request or for a checkpoint, a precision,
-            device or approximate cache cannot be had here, two models have one name, or a repository cannot be downloaded.
+        ConfigError: there is no memory for so many pages, for those of one request or for a checkpoint; a precision,
+            device or approximate cache cannot be had; two models have one name, or a repository cannot be downloaded.
         UnknownModelError: a name is not in the package.
         WeightsError: a file is missing or damaged, or the package holds no model at all.
     """

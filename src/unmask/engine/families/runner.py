@@ -51,7 +51,7 @@ class FamilyRunner:
     """Keeps a decoder's pages; see `unmask.engine.runner.RowRunner`.
 
     Attributes:
-        forwarded: tokens that it has run, those included that no row brought: of the context, and masks behind canvases.
+        forwarded: tokens that it has run, those included that rows do not bring: context, and masks behind canvases.
     """
 
     def __init__(
