@@ -147,5 +147,5 @@ def test_packaged_models_have_no_approximate_cache(
         save_weights(folder / f"{name}.safetensors", make_network(SHAPE), name=name)
     monkeypatch.chdir(folder)
     approximate = ApproximateKv(cache=ApproximateCache.PREFIX)
-    with pytest.raises(ConfigError, match="approximate_cache is prefix, allowed with .*: off"):
+    with pytest.raises(ConfigError, match=r"approximate_cache is prefix, allowed with .*: off"):
         build_local_backends(LocalPlan(names=names, sizes=SETTINGS, approximate=approximate))
