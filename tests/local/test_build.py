@@ -149,3 +149,10 @@ def test_packaged_models_have_no_approximate_cache(
     approximate = ApproximateKv(cache=ApproximateCache.PREFIX)
     with pytest.raises(ConfigError, match=r"approximate_cache is prefix, allowed with .*: off"):
         build_local_backends(LocalPlan(names=names, sizes=SETTINGS, approximate=approximate))
+
+
+def test_a_refresh_needs_a_cache(folder: Path) -> None:
+    """Of none there is nothing to compute anew."""
+    save_weights(folder / "tiny.safetensors", make_network(SHAPE), name="tiny")
+    with pytest.raises(ConfigError, match="approximate_cache_refresh is 4 and approximate_cache off"):
+        build_local_backends(LocalPlan(sizes=SETTINGS, approximate=ApproximateKv(refresh=4)))

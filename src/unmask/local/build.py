@@ -81,8 +81,7 @@ def build_local_backends(plan: LocalPlan, say: Say = unheard) -> tuple[LocalBack
     beside = tuple(each for each in plan.precisions if each is not own)
     for name in chosen:
         _check_beside(name, beside)
-    if plan.approximate.is_on:
-        _check_approximate(chosen, plan.approximate)
+    _check_approximate(chosen, plan.approximate)
     files = {name: file for name in chosen if (file := _weights_file(name)) is not None}
     loaded = {name: load_weights(file) for name, file in files.items()}
     sizes = _sizes(loaded, plan, (own, *beside))
@@ -148,7 +147,15 @@ def _check_names(chosen: tuple[str, ...]) -> None:
 
 
 def _check_approximate(chosen: tuple[str, ...], approximate: ApproximateKv) -> None:
-    """Refuse an approximate cache for models of the package, before anything is loaded."""
+    """Refuse an approximate cache for models of the package, and a refresh of none, before anything is loaded."""
+    if not approximate.is_on:
+        if approximate.refresh is not None:
+            raise ConfigError(
+                f"approximate_cache_refresh is {approximate.refresh} and approximate_cache {approximate.cache}, "
+                "allowed: with prefix or dual. Choose one of them, or leave the refresh out.",
+                param="approximate_cache_refresh",
+            )
+        return
     for name in chosen:
         place = place_of(name)
         if place is None or (isinstance(place, Path) and place.is_file()):

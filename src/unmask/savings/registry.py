@@ -55,6 +55,7 @@ SAVINGS: tuple[Saving, ...] = (
         saved_figure="steps_per_s_vs_off",
         quality_figure="tokens_vs_off",
         reading=Reading.SPEEDUP,
+        options=" --checkpoint DIR --approximate-cache prefix|dual",
     ),
     _told_by_name(SEMANTIC_CACHE, Layer.SERVICE, "requests that are generated", bench="layers"),
     _told_by_name(ROUTING, Layer.SERVICE, "cost of forwards", bench="layers"),
