@@ -113,12 +113,9 @@ async def test_an_approximate_cache_answers(tmp_path: Path) -> None:
 
 
 def test_an_exact_cache_has_no_approximate_one(tmp_path: Path) -> None:
-    """SDAR keeps keys and values at no loss; said before weights are looked at."""
-    folder = write(tmp_path, "sdar")
-    for shard in folder.glob("*.safetensors"):
-        shard.unlink()
+    """SDAR keeps keys and values at no loss."""
     with pytest.raises(ConfigError, match="approximate_cache is dual, allowed with served: off") as caught:
-        serve(folder, approximate=ApproximateKv(cache=ApproximateCache.DUAL))
+        serve(write(tmp_path, "sdar"), approximate=ApproximateKv(cache=ApproximateCache.DUAL))
 
     assert caught.value.param == "approximate_cache"
 
