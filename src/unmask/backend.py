@@ -11,6 +11,7 @@ from unmask.service import ClassTerms, SmallerBudget
 from unmask.strategy import StrategyChoice
 from unmask.types import (
     DRAFTING_LENGTH,
+    ApproximateKv,
     Bucket,
     Draft,
     DraftCheck,
@@ -54,7 +55,8 @@ class ModelInfo:
     """What a client may ask of a model, and what answers: which weights, in which precision.
 
     Attributes:
-        digest: of the weights; of a server that does not tell them, of what it is asked for.
+        digest: of the weights, and of an approximate cache where they are run with one; of a server that does not tell
+            them, of what it is asked for.
         parameters: how many; ``None`` where a server does not say.
         precision: of its products, unless a request names another; ``None`` where a server does not say.
         precisions: those that a request may name; empty where it cannot.
@@ -65,6 +67,7 @@ class ModelInfo:
             first may be shorter.
         reads_whole: whether each step runs the whole sequence, of which no forward keeps anything for the next.
         template_tokens: of the prompt of one empty message: what its chat template adds to any chat.
+        approximate: which keys and values it keeps approximately; ``None`` where a server does not say.
     """
 
     name: str
@@ -83,6 +86,7 @@ class ModelInfo:
     on_grid: bool = False
     reads_whole: bool = False
     template_tokens: int = 0
+    approximate: ApproximateKv | None = None
 
     def canvases_of(self, tokens: int, canvas_length: int) -> int:
         """Return the most canvases that so many tokens come to."""

@@ -58,6 +58,39 @@ class Device(StrEnum):
     CUDA = "cuda"
 
 
+class ApproximateCache(StrEnum):
+    """Which keys and values a canvas's later steps take from an earlier one, where all positions see all.
+
+    ``prefix``: those of what stands before the canvas. ``dual``: those of the masks behind it too. ``off``: none.
+    """
+
+    OFF = "off"
+    PREFIX = "prefix"
+    DUAL = "dual"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApproximateKv:
+    """How keys and values are kept that a step would change a little (Fast-dLLM, arXiv 2505.22618).
+
+    Attributes:
+        cache: which of them.
+        refresh: steps of a canvas after which all are computed anew; ``None``: at its first step alone.
+    """
+
+    cache: ApproximateCache = ApproximateCache.OFF
+    refresh: int | None = None
+
+    @property
+    def is_on(self) -> bool:
+        """Whether any are kept."""
+        return self.cache is not ApproximateCache.OFF
+
+    def is_fresh(self, step: int) -> bool:
+        """Tell whether a canvas's step, counted from 0, computes all of them."""
+        return not self.is_on or step == 0 or (self.refresh is not None and step % self.refresh == 0)
+
+
 DRAFTING_LENGTH = 8
 """Longest canvas that drafts, unless a request asks for a longer one: of what is further ahead little is accepted."""
 

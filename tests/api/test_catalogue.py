@@ -5,12 +5,13 @@ from typing import Any
 from tests.api.client import NOW, client_of, make_app
 from unmask.testing.builders import make_model
 from unmask.testing.fake_backend import FakeBackend
-from unmask.types import Precision
+from unmask.types import ApproximateCache, ApproximateKv, Precision
 
 NANO: dict[str, Any] = {
     "max_steps": 8,
     "precision": Precision.BFLOAT16,
     "precisions": (Precision.BFLOAT16, Precision.INT8),
+    "approximate": ApproximateKv(cache=ApproximateCache.DUAL, refresh=4),
 }
 
 
@@ -31,6 +32,8 @@ async def test_models_say_what_may_be_asked_of_them() -> None:
         "parameters": 2_000_000,
         "precision": "bfloat16",
         "precisions": ["bfloat16", "int8"],
+        "approximate_cache": "dual",
+        "approximate_cache_refresh": 4,
         "context_length": 256,
         "canvas_length": 16,
         "canvas_lengths": [8, 16, 32],

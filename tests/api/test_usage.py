@@ -13,9 +13,9 @@ from unmask.control.budget import BudgetSource
 from unmask.control.sources import Estimate
 from unmask.testing.attempts import make_admitted, make_answered
 from unmask.testing.budget_policies import make_class_policy
-from unmask.testing.builders import make_generation, make_usage
+from unmask.testing.builders import make_generation, make_model, make_usage
 from unmask.testing.policies import DIGEST, make_assignment
-from unmask.types import Bucket, ExitReason, Verification
+from unmask.types import ApproximateCache, ApproximateKv, Bucket, ExitReason, Verification
 
 
 def choice(verify: Verification = Verification.SKIPPED, **spent: Any) -> FinishedChoice:  # noqa: ANN401 - any field of the usage
@@ -71,11 +71,21 @@ def test_choices_are_added_up() -> None:
             "difficulty": None,
             "budget_source": "effort",
             "precision": "float32",
+            "approximate_cache": None,
             "control": False,
             "cache": None,
             "quality_level": 0,
         },
     }
+
+
+def test_usage_says_which_keys_and_values_were_kept() -> None:
+    """What the model was served with; null above, of a model that does not say."""
+    model = make_model(approximate=ApproximateKv(cache=ApproximateCache.PREFIX))
+    found = usage(replace(make_call(["a"]), model=model), (choice(),))
+
+    assert isinstance(found["diffusion"], dict)
+    assert found["diffusion"]["approximate_cache"] == "prefix"
 
 
 def test_prompt_counts_once_however_many_choices_it_has() -> None:

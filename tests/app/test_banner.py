@@ -14,13 +14,14 @@ from unmask.tasks.domain import recognise
 from unmask.testing.builders import make_model
 from unmask.testing.fake_backend import FakeBackend
 from unmask.testing.policies import DIGEST, FakePolicies, make_active
-from unmask.types import Message, Precision, Role
+from unmask.types import ApproximateCache, ApproximateKv, Message, Precision, Role
 
 
 def banner(width: int = 60, policies: PolicySource | None = None, *, has_keys: bool = False) -> str:
     """Return what is printed on a terminal of some width."""
     console = Console(file=io.StringIO(), width=width)
-    nano = make_model("nano", parameters=180_000, precision=Precision.BFLOAT16)
+    kept = ApproximateKv(cache=ApproximateCache.DUAL)
+    nano = make_model("nano", parameters=180_000, precision=Precision.BFLOAT16, approximate=kept)
     models = (make_model("tiny"), nano)
     print_banner(console, "http://127.0.0.1:8000", models, policies or NoPolicies(), has_keys=has_keys)
     assert isinstance(console.file, io.StringIO)
@@ -34,6 +35,7 @@ def test_banner_says_where_what_and_how() -> None:
     assert "http://127.0.0.1:8000\n" in text
     assert "tiny: 2.00 M parameters in float32, context" in text
     assert "nano: 180 k parameters in bfloat16, context" in text
+    assert text.count("approximate cache dual") == 1
     assert text.count("no approved policy: fixed budgets") == 2
 
 

@@ -19,6 +19,7 @@ from unmask.cli.tools import system_tools
 from unmask.cli.workshop import OPTIONS_OF, run_bench
 from unmask.clock import SystemClock
 from unmask.engine.weights import LoadedModel
+from unmask.errors import UnmaskError
 from unmask.policy.store import PolicyStore
 
 MODEL = LoadedModel(name="tiny", digest="0123456789abcdef", network=small_model().network)
@@ -35,6 +36,11 @@ def make_args(folder: Path, **changes: Any) -> Namespace:  # noqa: ANN401 - any 
         "folder": None,
         "report": None,
         "row": None,
+        "checkpoint": None,
+        "approximate_cache": None,
+        "approximate_cache_refresh": None,
+        "items": None,
+        "steps": None,
     }
     return Namespace(**(fields | changes))
 
@@ -61,6 +67,16 @@ def test_with_a_policy_all_are_run(tmp_path: Path) -> None:
     assert tuple(command._runners(BENCH, make_args(tmp_path, name="all"), Console(stderr=True))) == MEASURES
 
 
+def test_agreement_is_of_a_checkpoint_and_a_cache(tmp_path: Path) -> None:
+    """Without both nothing is measured; among all it is not asked for."""
+    for given in ({"checkpoint": tmp_path}, {"approximate_cache": "dual"}):
+        with pytest.raises(UnmaskError, match="--checkpoint DIR --approximate-cache dual"):
+            command._runners(BENCH, make_args(tmp_path, name="agreement", **given), Console(stderr=True))
+    named = make_args(tmp_path, name="agreement", checkpoint=tmp_path, approximate_cache="prefix")
+
+    assert list(command._runners(BENCH, named, Console(stderr=True))) == ["agreement"]
+
+
 @pytest.mark.parametrize(
     ("option", "bench", "of"),
     [
@@ -70,6 +86,7 @@ def test_with_a_policy_all_are_run(tmp_path: Path) -> None:
         ("folder", "engine", "policy, gate and layers"),
         ("report", "policy", "gate"),
         ("row", "gate", "layers"),
+        ("checkpoint", "engine", "agreement"),
     ],
 )
 def test_options_of_one_bench_are_refused_elsewhere(option: str, bench: str, of: str) -> None:

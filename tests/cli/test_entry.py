@@ -132,6 +132,11 @@ def test_bench_is_parsed() -> None:
         folder=None,
         report=None,
         row=None,
+        checkpoint=None,
+        approximate_cache=None,
+        approximate_cache_refresh=None,
+        items=None,
+        steps=None,
     )
 
     assert bare == expected

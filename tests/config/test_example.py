@@ -36,6 +36,7 @@ def test_example_shows_every_setting_at_its_default(tmp_path: Path) -> None:
         remote="remote",
         routes="routes",
         promotion_gate="promotion_gate",
+        approximate_cache_refresh=1,
         policy_dir="policy",
         database="database",
         prices="prices",

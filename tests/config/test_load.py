@@ -16,7 +16,7 @@ from unmask.savings.errors import SavingUnmeasuredError
 from unmask.savings.figure_file import write_figure
 from unmask.service import Batching
 from unmask.testing.savings import make_figure
-from unmask.types import Device, Precision
+from unmask.types import ApproximateCache, Device, Precision
 
 
 def load(
@@ -80,6 +80,7 @@ def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
         "cache_embeddings": "m@http://h/v1",
     }
     values |= {"prompt_refinement": "off", "confidence_stop": "off"}
+    values |= {"approximate_cache": "dual", "approximate_cache_refresh": 4}
     values |= {"promotion_gate": "gate.yaml", "keys": "required", "pepper_file": "q", "tiers": ("flex=night",)}
     values |= {"otlp_endpoint": "http://127.0.0.1:4318", "trace_share": 0.5}
     values |= {"reward_url": "http://127.0.0.1:1/score", "reward_key_env": "K", "reward_key_file": "f"}
@@ -96,9 +97,11 @@ def test_every_setting_can_come_from_every_source(tmp_path: Path) -> None:
         "batching": Batching.ALIGNED,
         "prompt_refinement": Switch.OFF,
         "confidence_stop": Switch.OFF,
+        "approximate_cache": ApproximateCache.DUAL,
     }
     expected = Settings(**values | enums)
-    write_figure(tmp_path / "unmask" / "savings", make_figure("routing"))
+    for saving in ("routing", "approximate_cache"):
+        write_figure(tmp_path / "unmask" / "savings", make_figure(saving))
     state = {"XDG_STATE_HOME": str(tmp_path)}
     assert load(texts, environ=state).settings == expected
     assert load(texts, environ=state).settings.precision is Precision.BFLOAT16
@@ -122,6 +125,7 @@ def test_a_saving_is_enabled_by_a_figure_of_its_quality(tmp_path: Path) -> None:
     [
         ("routes", "a.yaml", "routing"),
         ("precision", "int4", "int4"),
+        ("approximate_cache", "prefix", "approximate_cache"),
     ],
 )
 def test_every_setting_that_saves_needs_a_figure(tmp_path: Path, setting: str, value: str, saving: str) -> None:

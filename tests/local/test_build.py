@@ -21,7 +21,7 @@ from unmask.local.model import ServedModel, serve_model
 from unmask.sched.settings import SchedSettings
 from unmask.testing.networks import make_network
 from unmask.text.tokenizer import packaged_tokenizer
-from unmask.types import Precision
+from unmask.types import ApproximateCache, ApproximateKv, Precision
 
 SETTINGS = SchedSettings(pages=16, page_size=16)
 
@@ -136,3 +136,23 @@ def test_more_pages_than_are_free_are_refused_before_they_are_taken(
     monkeypatch.setattr(build, "free_memory", lambda: 1_000)
     with pytest.raises(ConfigError, match=r"page_pool_tokens is 256, .* are free, allowed: up to"):
         build_local_backend((), SETTINGS)
+
+
+@pytest.mark.parametrize("names", [(), ("tiny",), ("./weights.safetensors",)])
+def test_packaged_models_have_no_approximate_cache(
+    folder: Path, names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Theirs is exact, wherever their weights are."""
+    for name in ("tiny", "weights"):
+        save_weights(folder / f"{name}.safetensors", make_network(SHAPE), name=name)
+    monkeypatch.chdir(folder)
+    approximate = ApproximateKv(cache=ApproximateCache.PREFIX)
+    with pytest.raises(ConfigError, match=r"approximate_cache is prefix, allowed with .*: off"):
+        build_local_backends(LocalPlan(names=names, sizes=SETTINGS, approximate=approximate))
+
+
+def test_a_refresh_needs_a_cache(folder: Path) -> None:
+    """Of none there is nothing to compute anew."""
+    save_weights(folder / "tiny.safetensors", make_network(SHAPE), name="tiny")
+    with pytest.raises(ConfigError, match="approximate_cache_refresh is 4 and approximate_cache off"):
+        build_local_backends(LocalPlan(sizes=SETTINGS, approximate=ApproximateKv(refresh=4)))

@@ -29,7 +29,7 @@ from unmask.testing.checkpoints import (
 )
 from unmask.testing.manual_clock import ManualClock
 from unmask.text.tokenizer import byte_alphabet
-from unmask.types import Device, Message, Mode, Outcome, Precision, Role, StepBudget
+from unmask.types import ApproximateCache, ApproximateKv, Device, Message, Mode, Outcome, Precision, Role, StepBudget
 
 SETTINGS = SchedSettings(pages=32, page_size=32, max_rows=4)
 SAID = (Message(role=Role.USER, content="안녕 <|mask|>"),)
@@ -85,6 +85,40 @@ def test_what_a_model_is_follows_from_its_files(tmp_path: Path) -> None:
     assert not model.core.batcher.settings.prefix_cache
     assert info.template_tokens == len(model.tokenizer.encode_chat((Message(role=Role.USER, content=""),)))
     assert info.parameters == 69_360
+
+
+def test_an_approximate_cache_is_part_of_what_a_model_is(tmp_path: Path) -> None:
+    """It says so, and goes by a digest of its own, so that no policy measured without, or with another, is its own."""
+    folder = write(tmp_path, "llada")
+    caches = [
+        ApproximateKv(cache=cache, refresh=refresh)
+        for cache in (ApproximateCache.PREFIX, ApproximateCache.DUAL)
+        for refresh in (None, 4)
+    ]
+    models = [serve(folder, approximate=each) for each in (ApproximateKv(), *caches)]
+
+    assert [model.info.approximate for model in models] == [ApproximateKv(), *caches]
+    assert len({model.info.digest for model in models}) == len(models)
+    assert len({len(model.info.digest) for model in models}) == 1
+    assert models[0].info.digest == serve(folder).info.digest
+    assert not any(model.core.batcher.settings.prefix_cache for model in models)
+
+
+async def test_an_approximate_cache_answers(tmp_path: Path) -> None:
+    """Over several canvases and within the budget."""
+    model = serve(write(tmp_path, "dream"), approximate=ApproximateKv(cache=ApproximateCache.DUAL, refresh=2))
+    generation = await answer(model, max_tokens=18, canvas_length=8, budget=StepBudget(max_steps=4))
+
+    assert generation.outcome is Outcome.COMPLETED
+    assert generation.usage.steps_used <= 4 * generation.usage.canvases
+
+
+def test_an_exact_cache_has_no_approximate_one(tmp_path: Path) -> None:
+    """SDAR keeps keys and values at no loss."""
+    with pytest.raises(ConfigError, match="approximate_cache is dual, allowed with served: off") as caught:
+        serve(write(tmp_path, "sdar"), approximate=ApproximateKv(cache=ApproximateCache.DUAL))
+
+    assert caught.value.param == "approximate_cache"
 
 
 def test_blocks_make_a_grid(tmp_path: Path) -> None:

@@ -3,12 +3,13 @@
 import pytest
 import torch
 
+from tests.engine.families.published import Published
 from unmask.engine.families.family import Description
 from unmask.engine.families.registry import family_of
 from unmask.errors import ConfigError
 from unmask.local.need import MemoryNeed, check_fits, memory_need, weight_bytes
 from unmask.sched.settings import SchedSettings
-from unmask.types import Precision
+from unmask.types import ApproximateCache, ApproximateKv, Precision
 
 CPU = torch.device("cpu")
 SDAR_8B = {
@@ -52,6 +53,17 @@ def test_pages_hold_keys_and_values_and_ids(sdar: Description) -> None:
     need = memory_need(sdar, SchedSettings(pages=10, page_size=32), Precision.BFLOAT16)
 
     assert need.pages == 320 * (8 + 36 * 2 * 8 * 128 * 2)
+
+
+def test_approximate_caches_take_pages() -> None:
+    """Where all positions see all, pages hold ids alone without one, and as much as any other model's with one."""
+    llada = Published.read("llada").description
+    settings, shape = SchedSettings(pages=10, page_size=32), llada.shape
+    kept = shape.layers * shape.kept * 4
+
+    assert memory_need(llada, settings, Precision.FLOAT32).pages == 320 * 8
+    approximate = ApproximateKv(cache=ApproximateCache.DUAL)
+    assert memory_need(llada, settings, Precision.FLOAT32, approximate).pages == 320 * (8 + kept)
 
 
 def test_what_does_not_fit_is_refused_with_the_numbers() -> None:

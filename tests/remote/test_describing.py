@@ -15,13 +15,15 @@ from unmask.remote.key import Key
 from unmask.remote.opening import open_remote
 from unmask.remote.settings import Kind, RemoteModel, UpstreamSettings
 from unmask.testing.fake_upstream import FakeUpstream, Script, answering, resetting
-from unmask.types import Precision
+from unmask.types import ApproximateCache, ApproximateKv, Precision
 
 OURS = {
     "id": "m",
     "digest": "0123456789abcdef",
     "parameters": 5,
     "precision": "bfloat16",
+    "approximate_cache": "dual",
+    "approximate_cache_refresh": 4,
     "context_length": 256,
     "canvas_length": 16,
     "canvas_lengths": [8, 16],
@@ -51,6 +53,7 @@ async def test_little_is_known_of_other_servers() -> None:
 
     assert (info.context_length, info.default_max_tokens) == (500, 500)
     assert (info.parameters, info.precision, info.canvas_lengths, info.levers) == (None, None, (), ())
+    assert info.approximate is None
     assert (info.default_canvas_length, info.max_steps, info.default_steps) == (1, 1, 1)
     (exchange,) = upstream.exchanges
     assert (exchange.target, exchange.headers["authorization"]) == ("/v1/models", "Bearer secret")
@@ -90,6 +93,7 @@ async def test_our_own_servers_say_all() -> None:
     info, _ = await describe(listing(OURS), kind=Kind.UNMASK)
 
     assert (info.digest, info.parameters, info.precision) == ("0123456789abcdef", 5, Precision.BFLOAT16)
+    assert info.approximate == ApproximateKv(cache=ApproximateCache.DUAL, refresh=4)
     assert (info.canvas_lengths, info.default_canvas_length, info.tasks) == ((8, 16), 16, ("sort",))
     assert (info.max_steps, info.default_steps, info.default_max_tokens) == (32, 16, 64)
 

@@ -75,6 +75,8 @@ def model_entry(
         "parameters": model.parameters,
         "precision": model.precision,
         "precisions": list(model.precisions),
+        "approximate_cache": None if model.approximate is None else model.approximate.cache,
+        "approximate_cache_refresh": None if model.approximate is None else model.approximate.refresh,
         "context_length": model.context_length,
         "canvas_length": model.default_canvas_length,
         "canvas_lengths": list(model.canvas_lengths),

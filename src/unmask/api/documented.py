@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from unmask.api.documented_routes import RouteEntry
 from unmask.api.documented_usage import AnswerUsage, ChoiceDiffusion, SpentUsage, without_default
 from unmask.backend import Lever, PieceState
-from unmask.types import FinishReason, Precision
+from unmask.types import ApproximateCache, FinishReason, Precision
 
 _EXACT = ConfigDict(extra="forbid")
 _FINISH = "`stop`: the text reached its end or a stop sequence. `length`: it was cut."
@@ -202,6 +202,13 @@ class ModelEntry(BaseModel):
         "where the server behind this one does not say."
     )
     precisions: list[Precision] = Field(description="Those that a policy may choose; none where it may not.")
+    approximate_cache: ApproximateCache | None = Field(
+        description="Whether keys and values are kept from step to step that a step would change, which may change an "
+        "answer. Null where the server behind this one does not say."
+    )
+    approximate_cache_refresh: int | None = Field(
+        description="Steps of a canvas after which they are computed anew; null: at its first step alone."
+    )
     context_length: int
     canvas_length: int = Field(description="Canvas length of requests that name none.")
     canvas_lengths: list[int] = Field(description="What a request may choose among; empty where it may not.")

@@ -10,7 +10,7 @@ from unmask.api.documented_search import SearchUsage
 from unmask.cache.cache import Match
 from unmask.control.answered import Cap
 from unmask.control.budget import BudgetSource
-from unmask.types import Bucket, ExitReason, Precision, Verification
+from unmask.types import ApproximateCache, Bucket, ExitReason, Precision, Verification
 
 _EXACT = ConfigDict(extra="forbid")
 _ROUTED = "Only where the model asked for is a route."
@@ -116,6 +116,9 @@ class DiffusionUsage(CountedSteps):
     difficulty: Difficulty | None = Field(description="Where it was estimated and choices share it.")
     budget_source: BudgetSource | None = Field(description="What the budget was taken from, where choices share it.")
     precision: Precision | None = Field(description="What the call ran in, where it is known and choices share it.")
+    approximate_cache: ApproximateCache | None = Field(
+        description="Which keys and values were kept from step to step, where it is known and choices share it."
+    )
     control: bool = Field(description="Whether a choice was a control run, which takes its whole budget.")
     route: Routed | None = Field(default=None, description=_ROUTED, json_schema_extra=without_default)
     cache: CacheFound | None = Field(description="Null where the cache was not asked for every choice.")

@@ -154,6 +154,7 @@ def _shared(call: Call, choices: Sequence[FinishedChoice]) -> dict[str, object]:
         "difficulty": _difficulty(common(one.estimate for one in given)),
         "budget_source": common(one.source for one in given),
         "precision": common(one.precision for one in given),
+        "approximate_cache": None if call.model.approximate is None else call.model.approximate.cache,
         "control": any(admitted.assignment.is_control for admitted in call.admitted),
         "quality_level": max(one.level for one in given),
     }

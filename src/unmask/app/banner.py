@@ -65,6 +65,8 @@ def _traits(model: ModelInfo) -> Iterator[str]:
         yield f"up to {model.max_steps} steps a canvas"
     else:
         yield "without step budgets"
+    if model.approximate is not None and model.approximate.is_on:
+        yield f"approximate cache {model.approximate.cache}"
 
 
 def _pages(load: ModelLoad) -> str:

@@ -16,7 +16,7 @@ from unmask.replicas.backend import ReplicaBackend
 from unmask.replicas.prompt import token_reader
 from unmask.sched.settings import PageReserve, SchedSettings
 from unmask.text.tokenizer import packaged_tokenizer
-from unmask.types import Precision
+from unmask.types import ApproximateKv, Precision
 
 ENGINE_MODULES = frozenset({"safetensors", "torch"})
 
@@ -72,6 +72,7 @@ def local_backend(settings: Settings) -> Backend:
         precisions=tuple(Precision(name) for name in settings.extra_precisions),
         measures_pages=settings.page_pool_tokens is None,
         device=settings.device,
+        approximate=ApproximateKv(cache=settings.approximate_cache, refresh=settings.approximate_cache_refresh),
         replicas=settings.replicas,
     )
     engines = build_local_backends(plan, lambda text: said.print(text, highlight=False, markup=False, soft_wrap=True))

@@ -13,6 +13,7 @@ import torch
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from unmask.bench.agreement_bench import Compared, run_agreement_bench
 from unmask.bench.batching_bench import run_batching_bench
 from unmask.bench.bench import Bench
 from unmask.bench.business_bench import run_business_bench
@@ -48,7 +49,7 @@ from unmask.policy.folders import open_store, packaged_store
 from unmask.text.tokenizer import packaged_tokenizer
 from unmask.tune.origin import commit
 from unmask.tune.run import CURVES
-from unmask.types import Precision
+from unmask.types import ApproximateCache, ApproximateKv, Precision
 
 MODEL = "tiny"
 """Whose results the README shows, in single precision; others are kept beside them under their own name."""
@@ -115,7 +116,7 @@ def _runners(bench: Bench, args: argparse.Namespace, console: Console) -> dict[s
     runners: dict[str, Runner] = {}
     for name in _chosen(args.name):
         try:
-            runners[name] = BENCHES[name](bench, args, console)
+            runners[name] = (BENCHES | BY_NAME_ALONE)[name](bench, args, console)
         except (NoPolicyError, ClusterMissingError) as error:
             if args.name == name or args.policy is not None:
                 raise
@@ -248,6 +249,30 @@ def _scale(bench: Bench, args: argparse.Namespace, console: Console) -> Runner:
     return _plain(run_scale_bench)(bench, args, console)
 
 
+def _agreement(bench: Bench, args: argparse.Namespace, console: Console) -> Runner:
+    cache = ApproximateCache(args.approximate_cache or ApproximateCache.OFF)
+    if args.checkpoint is None or cache is ApproximateCache.OFF:
+        raise UnmaskError(
+            "bench agreement compares a checkpoint with an approximate cache with the same one without: name both, as "
+            "in --checkpoint DIR --approximate-cache dual"
+        )
+    compared = Compared(
+        path=args.checkpoint,
+        approximate=ApproximateKv(cache=cache, refresh=args.approximate_cache_refresh),
+        items=args.items,
+        steps=args.steps,
+    )
+
+    def say(text: str) -> None:
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def run_it(seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
+        torch.set_grad_enabled(False)
+        return run_agreement_bench(compared, bench.clock, seed=seed, quick=quick, progress=watch, say=say)
+
+    return run_it
+
+
 BENCHES: dict[str, Maker] = {
     "engine": _plain(run_engine_bench),
     "model": _plain(run_model_bench),
@@ -265,3 +290,5 @@ BENCHES: dict[str, Maker] = {
     "layers": _layers,
     "scale": _scale,
 }
+BY_NAME_ALONE: dict[str, Maker] = {"agreement": _agreement}
+"""Those that measure a model of one's own, and are no part of ``all``."""

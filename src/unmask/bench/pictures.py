@@ -23,6 +23,7 @@ _BARS = {
     "batching": ("requests_per_s", "useful_share"),
     "speculation": ("tokens_per_round", "accepted_per_round"),
     "precision": ("batch_16.requests_per_s", "weight_bytes"),
+    "agreement": ("steps_per_s", "tokens_per_step"),
     "gateway": ("latency_p50_ms", "requests_per_s"),
 }
 """Figures of every arm that the two halves of a bench's picture show as bars."""

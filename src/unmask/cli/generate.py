@@ -16,7 +16,7 @@ from unmask.config import Settings
 from unmask.errors import UnknownModelError
 from unmask.local.places import place_of, served_name
 from unmask.tasks.item import CheckResult
-from unmask.types import Device, Mode, Outcome, Precision, Sampling, StepBudget
+from unmask.types import ApproximateCache, Device, Mode, Outcome, Precision, Sampling, StepBudget
 
 DIFFUSION_ONLY = ("steps", "total_steps", "canvas_length", "strategy", "threshold", "window")
 OUT_OF_DOMAIN = (
@@ -65,7 +65,14 @@ def _check_combination(args: argparse.Namespace) -> None:
 
 async def _generate(args: argparse.Namespace, prompt: Prompt, tools: Tools) -> Generation:
     precision = None if args.precision is None else Precision(args.precision)
-    backend = tools.make_backend(Settings(models=(args.model,), precision=precision, device=Device(args.device)))
+    settings = Settings(
+        models=(args.model,),
+        precision=precision,
+        device=Device(args.device),
+        approximate_cache=ApproximateCache(args.approximate_cache or ApproximateCache.OFF),
+        approximate_cache_refresh=args.approximate_cache_refresh,
+    )
+    backend = tools.make_backend(settings)
     try:
         request = _request(args, prompt, _model(backend, served_name(args.model)))
         if not args.watch:

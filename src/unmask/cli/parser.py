@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from unmask.cli.approximate import add_approximate
 from unmask.cli.arguments import Parser, add_command, add_json, budgets, number, whole
 from unmask.cli.cache_parser import add_cache_actions
 from unmask.cli.deploy_parser import add_deploy_actions
@@ -36,7 +37,7 @@ MEASURES = (
     "layers",
     "scale",
 )
-BENCHES = (*MEASURES, "all")
+BENCHES = (*MEASURES, "agreement", "all")
 ANY_MODEL = "which model answers: a name in the package, a checkpoint's folder, or OWNER/NAME on the Hub (default tiny)"
 VERDICTS = ("pass", "fail")
 SPLITS = ("tune", "calibrate", "test")
@@ -116,6 +117,7 @@ def _add_generate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
         default=Device.AUTO.value,
         help="where a checkpoint runs (default auto: a CUDA device where there is one)",
     )
+    add_approximate(generate)
     generate.add_argument("--system", metavar="TEXT", help="system message")
     generate.add_argument(
         "--task",
@@ -229,6 +231,11 @@ def _add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     gate = bench.add_argument_group("bench gate")
     gate.add_argument("--report", type=Path, metavar="DIR", help="write the tables and pictures, as HTML and Markdown")
+    agreement = bench.add_argument_group("bench agreement")
+    agreement.add_argument("--checkpoint", type=Path, metavar="DIR", help="whose answers are compared")
+    add_approximate(agreement)
+    agreement.add_argument("--items", type=whole(1), metavar="N", help="different items (default 320)")
+    agreement.add_argument("--steps", type=whole(1), metavar="N", help="of a canvas (default the checkpoint's)")
     layers = bench.add_argument_group("bench layers")
     layers.add_argument("--row", metavar="NAME", help="measure one row alone; its figures are not kept")
     add_json(bench)

@@ -16,6 +16,11 @@ OPTIONS_OF: Mapping[str, tuple[str, ...]] = {
     "folder": ("policy", "gate", "layers"),
     "report": ("gate",),
     "row": ("layers",),
+    "checkpoint": ("agreement",),
+    "approximate_cache": ("agreement",),
+    "approximate_cache_refresh": ("agreement",),
+    "items": ("agreement",),
+    "steps": ("agreement",),
 }
 """Which benches read an option."""
 

@@ -5,7 +5,15 @@ from types import MappingProxyType
 
 from unmask.config.choices import CacheMode, Switch
 from unmask.config.settings import Settings
-from unmask.savings.registry import BY_PRECISION, CONFIDENCE_STOP, PROMPT_REFINEMENT, ROUTING, SEMANTIC_CACHE
+from unmask.savings.registry import (
+    APPROXIMATE_CACHE,
+    BY_PRECISION,
+    CONFIDENCE_STOP,
+    PROMPT_REFINEMENT,
+    ROUTING,
+    SEMANTIC_CACHE,
+)
+from unmask.types import ApproximateCache
 
 
 def enabled_savings(settings: Settings) -> Mapping[str, tuple[str, ...]]:
@@ -15,6 +23,7 @@ def enabled_savings(settings: Settings) -> Mapping[str, tuple[str, ...]]:
         ("cache", SEMANTIC_CACHE if settings.cache is CacheMode.SEMANTIC else None),
         ("routes", ROUTING if settings.routes is not None else None),
         ("prompt_refinement", PROMPT_REFINEMENT if settings.prompt_refinement is Switch.ON else None),
+        ("approximate_cache", None if settings.approximate_cache is ApproximateCache.OFF else APPROXIMATE_CACHE),
         ("confidence_stop", CONFIDENCE_STOP if settings.confidence_stop is Switch.ON else None),
     )
     return MappingProxyType({saving: (setting,) for setting, saving in by_setting if saving is not None})

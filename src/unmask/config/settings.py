@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+from unmask.config.approximate_settings import ApproximateCacheChoice, ApproximateCacheRefresh
 from unmask.config.cache_settings import (
     CacheAuditShare,
     CacheBytes,
@@ -37,7 +38,7 @@ from unmask.config.durability import Durability
 from unmask.config.reward_settings import RewardKeyEnv, RewardKeyFile, RewardTimeout, RewardUrl
 from unmask.config.rules import Address, Folder, Group, Names, OneOf, Range, Setting, Url
 from unmask.service import Batching
-from unmask.types import Device, Precision
+from unmask.types import ApproximateCache, Device, Precision
 
 _SECONDS = Range(0.01, 3_600)
 
@@ -299,6 +300,8 @@ class Settings:
             "Whether an answer ends once its task type's verifier finds it complete.",
         ),
     ] = Switch.OFF
+    approximate_cache: ApproximateCacheChoice = ApproximateCache.OFF
+    approximate_cache_refresh: ApproximateCacheRefresh = None
 
     database: Annotated[
         str | None,

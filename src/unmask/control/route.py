@@ -137,6 +137,7 @@ class Route:
             digest=self.digest,
             parameters=None,
             precision=large.precision if large.precision is small.precision else None,
+            approximate=large.approximate if large.approximate == small.approximate else None,
             context_length=min(small.context_length, large.context_length),
             canvas_lengths=lengths,
             default_canvas_length=lengths[0] if lengths and default not in lengths else default,

@@ -11,14 +11,14 @@ from unmask.engine.families.folder import Say, unheard
 from unmask.engine.weights import LoadedModel, load_weights, packaged_models, packaged_weights
 from unmask.errors import ConfigError, WeightsError
 from unmask.local.backend import LocalBackend
-from unmask.local.checkpoint import Wanted, serve_checkpoint
+from unmask.local.checkpoint import Wanted, exact_cache_error, serve_checkpoint
 from unmask.local.hub import download
 from unmask.local.memory import PoolNeed, check_pages, free_memory, measured_pages
 from unmask.local.model import QUEUE_LIMIT, ServedModel, page_bytes, serve_model
 from unmask.local.places import Repository, place_of, served_name
 from unmask.sched.settings import SchedSettings
 from unmask.text.tokenizer import packaged_tokenizer
-from unmask.types import Device, Precision
+from unmask.types import ApproximateKv, Device, Precision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +36,7 @@ class LocalPlan:
         measures_pages: whether each packaged model has as many pages as there is memory and use for, rather than as
             many as ``sizes`` says.
         device: where checkpoints run.
+        approximate: which keys and values checkpoints keep approximately; none where a cache is exact.
         replicas: how often each is served, with an engine, a queue and pages of its own.
     """
 
@@ -47,6 +48,7 @@ class LocalPlan:
     precisions: tuple[Precision, ...] = ()
     measures_pages: bool = False
     device: Device = Device.AUTO
+    approximate: ApproximateKv = ApproximateKv()
     replicas: int = 1
 
 
@@ -64,8 +66,8 @@ def build_local_backends(plan: LocalPlan, say: Say = unheard) -> tuple[LocalBack
         say: told how far loading is.
 
     Raises:
-        ConfigError: there is no memory for so many pages, for those of one request or for a checkpoint, a precision or
-            device cannot be had here, two models have one name, or a repository cannot be downloaded.
+        ConfigError: there is no memory for so many pages, for those of one request or for a checkpoint; a precision,
+            device or approximate cache cannot be had; two models have one name, or a repository cannot be downloaded.
         UnknownModelError: a name is not in the package.
         WeightsError: a file is missing or damaged, or the package holds no model at all.
     """
@@ -79,6 +81,7 @@ def build_local_backends(plan: LocalPlan, say: Say = unheard) -> tuple[LocalBack
     beside = tuple(each for each in plan.precisions if each is not own)
     for name in chosen:
         _check_beside(name, beside)
+    _check_approximate(chosen, plan.approximate)
     files = {name: file for name in chosen if (file := _weights_file(name)) is not None}
     loaded = {name: load_weights(file) for name, file in files.items()}
     sizes = _sizes(loaded, plan, (own, *beside))
@@ -95,7 +98,8 @@ def build_local_backends(plan: LocalPlan, say: Say = unheard) -> tuple[LocalBack
 
 
 def _served_checkpoint(name: str, plan: LocalPlan, clock: Clock, most: int, say: Say) -> ServedModel:
-    place, wanted = place_of(name), Wanted(device=plan.device, precision=plan.precision)
+    place = place_of(name)
+    wanted = Wanted(device=plan.device, precision=plan.precision, approximate=plan.approximate)
     assert place is not None, "what is no file of weights has a place"
     path = download(place, say) if isinstance(place, Repository) else place
     return serve_checkpoint(path, served_name(name), plan.sizes, clock, say=say, wanted=wanted, queue_limit=most)
@@ -140,6 +144,22 @@ def _check_names(chosen: tuple[str, ...]) -> None:
             "Rename a folder, or serve one of them elsewhere.",
             param="models",
         )
+
+
+def _check_approximate(chosen: tuple[str, ...], approximate: ApproximateKv) -> None:
+    """Refuse an approximate cache for models of the package, and a refresh of none, before anything is loaded."""
+    if not approximate.is_on:
+        if approximate.refresh is not None:
+            raise ConfigError(
+                f"approximate_cache_refresh is {approximate.refresh} and approximate_cache {approximate.cache}, "
+                "allowed: with prefix or dual. Choose one of them, or leave the refresh out.",
+                param="approximate_cache_refresh",
+            )
+        return
+    for name in chosen:
+        place = place_of(name)
+        if place is None or (isinstance(place, Path) and place.is_file()):
+            raise exact_cache_error(served_name(name), approximate)
 
 
 def _check_beside(name: str, beside: tuple[Precision, ...]) -> None:

@@ -1,7 +1,8 @@
 """Puts a published checkpoint behind a core."""
 
+import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -24,7 +25,7 @@ from unmask.sched.settings import SchedSettings
 from unmask.tasks.registry import all_tasks
 from unmask.text.checkpoint_tokenizer import CheckpointTokenizer, TokenizerFiles
 from unmask.text.vocabulary_files import QWEN2_CLASSES, qwen2_tokenizer
-from unmask.types import Device, Message, Precision, Role
+from unmask.types import ApproximateCache, ApproximateKv, Device, Message, Precision, Role
 
 TOKENIZER = "tokenizer.json"
 TOKENIZER_SETTINGS = "tokenizer_config.json"
@@ -43,6 +44,18 @@ class Wanted:
 
     device: Device = Device.AUTO
     precision: Precision | None = None
+    approximate: ApproximateKv = ApproximateKv()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedCheckpoint:
+    """A checkpoint in memory; ``info`` describes it as it is served without an approximate cache."""
+
+    described: Description
+    decoder: Decoder
+    tokenizer: CheckpointTokenizer
+    adapter: Adapter
+    info: ModelInfo
 
 
 def serve_checkpoint(
@@ -55,39 +68,88 @@ def serve_checkpoint(
     wanted: Wanted = Wanted(),
     queue_limit: int = QUEUE_LIMIT,
 ) -> ServedModel:
-    """Load a checkpoint and put it behind a core of its own.
+    """Load a checkpoint and put it behind a core of its own; see `load_checkpoint`."""
+    loaded = load_checkpoint(path, name, settings, say=say, wanted=wanted)
+    return put_behind_core(loaded, settings, clock, approximate=wanted.approximate, queue_limit=queue_limit)
+
+
+def load_checkpoint(
+    path: Path, name: str, settings: SchedSettings, *, say: Say, wanted: Wanted = Wanted()
+) -> LoadedCheckpoint:
+    """Load a checkpoint.
 
     Args:
         path: of its folder.
         name: that requests call it by.
-        settings: sizes of its scheduler.
-        clock: the engine's.
+        settings: sizes of the scheduler that it is going to have.
         say: told how far loading is.
-        wanted: device and precision.
-        queue_limit: requests that may wait.
+        wanted: how it is to be run.
 
     Raises:
         CheckpointFolderError: a file is missing, damaged, or not one that can be served.
-        ConfigError: device or precision cannot be had, or memory has no room.
+        ConfigError: device, precision or cache cannot be had, or memory has no room.
     """
     folder = open_folder(path)
     described = family_of(folder.config).describe(folder.config)
+    if wanted.approximate.is_on and described.pattern.block is not None:
+        raise exact_cache_error(name, wanted.approximate)
     tokenizer = _tokenizer(folder, described)
     adapter = _adapter(folder, described, tokenizer)
     precision, device = _precision(folder, wanted), chosen_device(wanted.device)
     _check_precision(precision, described, device)
-    dtype = dtype_of(precision)
-    check_fits(name, memory_need(described, settings, precision), free_bytes(device), device, precision)
+    need = memory_need(described, settings, precision, wanted.approximate)
+    check_fits(name, need, free_bytes(device), device, precision)
     shapes = tensor_shapes(described.shape, described.names)
-    with Shards(folder, shapes, dtype=dtype, device=device, say=say) as shards:
+    with Shards(folder, shapes, dtype=dtype_of(precision), device=device, say=say) as shards:
         digest = digest_of(folder, say)
         decoder = Decoder(described.shape, described.names, shards.read, precision)
+    info = _info(name, digest, described, precision, parameters_of(shapes), tokenizer)
+    return LoadedCheckpoint(described=described, decoder=decoder, tokenizer=tokenizer, adapter=adapter, info=info)
+
+
+def put_behind_core(
+    loaded: LoadedCheckpoint,
+    settings: SchedSettings,
+    clock: Clock,
+    *,
+    approximate: ApproximateKv = ApproximateKv(),
+    queue_limit: int = QUEUE_LIMIT,
+) -> ServedModel:
+    """Put a checkpoint behind a core with pages of its own; further ones share its weights."""
+    adapter, tokenizer = loaded.adapter, loaded.tokenizer
     runner = FamilyRunner(
-        decoder, described.pattern, mask=adapter.mask, pages=settings.pages, page_size=settings.page_size
+        loaded.decoder,
+        loaded.described.pattern,
+        mask=adapter.mask,
+        pages=settings.pages,
+        page_size=settings.page_size,
+        approximate=approximate,
     )
     core = make_core(runner, tokenizer.token_bytes, settings, clock, queue_limit=queue_limit, adapter=adapter)
-    info = _info(name, digest, described, precision, parameters_of(shapes), tokenizer)
+    digest = approximate_digest(loaded.info.digest, approximate)
+    info = replace(loaded.info, digest=digest, approximate=approximate)
     return ServedModel(info=info, tokenizer=tokenizer, core=core)
+
+
+def approximate_digest(weights: str, approximate: ApproximateKv) -> str:
+    """Return the digest that a model goes by: of its weights, and of the cache where that changes its answers.
+
+    Policies, curves, exits and kept answers belong to a digest, so that none that was measured without the cache, or
+    with another, is used with it.
+    """
+    if not approximate.is_on:
+        return weights
+    said = f"{weights} {approximate.cache} {approximate.refresh or 0}"
+    return hashlib.sha256(said.encode()).hexdigest()[: len(weights)]
+
+
+def exact_cache_error(name: str, approximate: ApproximateKv) -> ConfigError:
+    """Return what is wrong with an approximate cache for a model whose cache is exact."""
+    return ConfigError(
+        f"approximate_cache is {approximate.cache}, allowed with {name}: {ApproximateCache.OFF}, as it keeps keys and "
+        "values of its context exactly, at no loss. Leave it out, or serve models of LLaDA and Dream on their own.",
+        param="approximate_cache",
+    )
 
 
 def chosen_device(device: Device) -> torch.device:

@@ -18,7 +18,7 @@ from unmask.sched.settings import SchedSettings
 from unmask.tasks.registry import all_tasks
 from unmask.text.chat import ChatTokenizer
 from unmask.text.tokenizer import SPECIALS, Special, TextTokenizer
-from unmask.types import Precision
+from unmask.types import ApproximateKv, Precision
 
 EMBEDDED_ADAPTER = Adapter(
     # Plain integers: numpy asks members of an enum for their array interface at every comparison.
@@ -71,6 +71,7 @@ def model_info(loaded: LoadedModel, precision: Precision, beside: tuple[Precisio
         default_max_tokens=DEFAULT_MAX_TOKENS,
         tasks=tuple(all_tasks()),
         precisions=(precision, *beside),
+        approximate=ApproximateKv(),
     )
 
 

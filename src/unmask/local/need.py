@@ -5,13 +5,14 @@ from dataclasses import dataclass
 import torch
 
 from unmask.engine.families.family import Description
+from unmask.engine.families.runner import keeps_kv
 from unmask.engine.families.shape import layer_products, tensor_shapes
 from unmask.engine.families.shards import parameters_of
 from unmask.engine.precision import dtype_of, product_bytes
 from unmask.errors import ConfigError
 from unmask.local.memory import free_memory
 from unmask.sched.settings import SchedSettings
-from unmask.types import Precision
+from unmask.types import ApproximateKv, Precision
 
 GIBIBYTE = 1 << 30
 LOGIT_COPIES = 4
@@ -32,18 +33,20 @@ class MemoryNeed:
         return self.weights + self.pages + self.forward
 
 
-def memory_need(described: Description, settings: SchedSettings, precision: Precision) -> MemoryNeed:
+def memory_need(
+    described: Description, settings: SchedSettings, precision: Precision, approximate: ApproximateKv = ApproximateKv()
+) -> MemoryNeed:
     """Estimate what a checkpoint takes."""
     shape, size = described.shape, dtype_of(precision).itemsize
     held = settings.pages * settings.page_size
     block = described.pattern.block
-    # Where nothing is kept, each step runs all that stands in the pages.
+    # Where nothing is kept for good, a step may run all that stands in the pages.
     tokens = held if block is None else settings.prefill_tokens + 2 * block * settings.max_rows
     heads = (shape.heads + 2 * shape.key_heads) * shape.head_width
     asked = settings.max_rows * described.default_canvas_length
     return MemoryNeed(
         weights=weight_bytes(described, precision),
-        pages=held * (8 + (0 if block is None else shape.layers * shape.kept * size)),
+        pages=held * (8 + keeps_kv(described.pattern, approximate) * shape.layers * shape.kept * size),
         forward=tokens * (4 * shape.width + 3 * shape.hidden + 2 * heads) * size
         + LOGIT_COPIES * 4 * asked * shape.vocabulary,
     )

@@ -16,7 +16,7 @@ from unmask.remote.engines import SglangSettings, VllmSettings
 from unmask.remote.errors import UnreachableError, UpstreamError, UpstreamProtocolError
 from unmask.remote.key import Key
 from unmask.remote.settings import Kind, RemoteModel, UpstreamSettings
-from unmask.types import Precision
+from unmask.types import ApproximateCache, ApproximateKv, Precision
 
 MODELS_PATH = "/models"
 LARGEST_LIST = 4 << 20
@@ -41,6 +41,8 @@ class ModelEntry(_Part):
     digest: Annotated[str, Field(pattern="^[0-9a-f]{16,64}$")] | None = None
     parameters: _Whole | None = None
     precision: str | None = None
+    approximate_cache: str | None = None
+    approximate_cache_refresh: _Whole | None = None
     context_length: _Whole | None = None
     canvas_lengths: list[_Whole] = []
     canvas_length: _Whole | None = None
@@ -146,7 +148,14 @@ def _ours(model: RemoteModel, entry: ModelEntry) -> ModelInfo:
         default_max_tokens=entry.default_max_tokens or model.default_max_tokens,
         tasks=tuple(task for task in entry.tasks if task != DEFAULT_TASK),
         levers=tuple(lever for lever in OURS if entry.levers is None or lever.value in entry.levers),
+        approximate=_approximate(entry),
     )
+
+
+def _approximate(entry: ModelEntry) -> ApproximateKv | None:
+    if entry.approximate_cache not in set(ApproximateCache):
+        return None
+    return ApproximateKv(cache=ApproximateCache(entry.approximate_cache), refresh=entry.approximate_cache_refresh)
 
 
 def _foreign(model: RemoteModel, entry: ModelEntry | None) -> ModelInfo:

@@ -16,6 +16,7 @@ SEMANTIC_CACHE = "semantic_cache"
 ROUTING = "routing"
 PROMPT_REFINEMENT = "prompt_refinement"
 CONFIDENCE_STOP = "confidence_stop"
+APPROXIMATE_CACHE = "approximate_cache"
 _RIGHT = "share of right answers"
 
 
@@ -44,6 +45,17 @@ SAVINGS: tuple[Saving, ...] = (
         saved_figure="mean_steps_vs_saturation",
         quality_figure="quality_diff_lower_bound",
         reading=Reading.REMAINING,
+    ),
+    Saving(
+        name=APPROXIMATE_CACHE,
+        layer=Layer.ENGINE,
+        saves="time of a step",
+        quality="share of tokens that stay the same",
+        bench="agreement",
+        saved_figure="steps_per_s_vs_off",
+        quality_figure="tokens_vs_off",
+        reading=Reading.SPEEDUP,
+        options=" --checkpoint DIR --approximate-cache prefix|dual",
     ),
     _told_by_name(SEMANTIC_CACHE, Layer.SERVICE, "requests that are generated", bench="layers"),
     _told_by_name(ROUTING, Layer.SERVICE, "cost of forwards", bench="layers"),

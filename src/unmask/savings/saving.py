@@ -33,7 +33,7 @@ class Saving:
     Attributes:
         saves: what there is less of, as a noun; the unit of a figure is the share of it that is saved.
         quality: the metric told beside it: a difference, with minus without, on the same items.
-        bench: which `unmask bench` measures both.
+        bench: which `unmask bench` measures both; ``options`` it takes besides.
         saved_figure, quality_figure: names of these in its results.
         reading: how ``saved_figure`` is to be read.
         is_exact: whether answers are the same by construction, which a test shows; the difference is measured too.
@@ -48,8 +48,9 @@ class Saving:
     quality_figure: str
     reading: Reading = Reading.SAVED
     is_exact: bool = False
+    options: str = ""
 
     @property
     def command(self) -> str:
         """What measures it and keeps its figure."""
-        return f"unmask bench {self.bench} --json > FILE, then unmask savings keep FILE"
+        return f"unmask bench {self.bench}{self.options} --json > FILE, then unmask savings keep FILE"

@@ -23,7 +23,7 @@ from unmask.engine.families.shape import tensor_shapes
 from unmask.plan import CanvasTask, Row
 from unmask.strategy import StrategyChoice
 from unmask.testing.checkpoints import END, MASK, random_weights
-from unmask.types import Sampling
+from unmask.types import ApproximateKv, Sampling
 
 FOLDER = Path(__file__).parent / "fixtures"
 FAMILIES = ("llada", "dream", "sdar")
@@ -77,12 +77,16 @@ class Published:
         """The checkpoint as its family reads it."""
         return family_of(self.config).describe(self.config)
 
-    def runner(self, *, pages: int = 64, page_size: int = PAGE) -> FamilyRunner:
+    def runner(
+        self, *, pages: int = 64, page_size: int = PAGE, approximate: ApproximateKv = ApproximateKv()
+    ) -> FamilyRunner:
         """Return a runner over the checkpoint's weights."""
         described = self.description
         weights = random_weights(tensor_shapes(described.shape, described.names), self.seed)
         decoder = Decoder(described.shape, described.names, weights.__getitem__)
-        return FamilyRunner(decoder, described.pattern, mask=MASK, pages=pages, page_size=page_size)
+        return FamilyRunner(
+            decoder, described.pattern, mask=MASK, pages=pages, page_size=page_size, approximate=approximate
+        )
 
     @property
     def adapter(self) -> Adapter:
