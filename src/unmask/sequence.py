@@ -39,7 +39,7 @@ class Submission:
     ``bucket`` is the tier of its budget, ``smaller`` what it may be given instead, largest first. ``arrived`` is when
     it did, on the engine's clock, where that was before it was submitted: a further attempt keeps its place.
     With ``on_grid`` canvases end at multiples of their length, counted from the start of the context: the first may be
-    shorter.
+    shorter. With ``max_tokens`` 0 it ends once its prompt has filled its pages; its mode is then an autoregressive one.
     """
 
     prompt: tuple[int, ...]
@@ -65,6 +65,11 @@ class Submission:
     smaller: tuple[SmallerBudget, ...] = ()
     arrived: float | None = None
     on_grid: bool = False
+
+    @property
+    def only_prefills(self) -> bool:
+        """Whether its prompt is run and nothing else."""
+        return not self.max_tokens
 
     def length_at(self, position: int) -> int:
         """Return how long a canvas is that starts at a position, as far as the context has room."""

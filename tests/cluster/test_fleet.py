@@ -7,6 +7,7 @@ import pytest
 from tests.cluster.fakes import FakeLauncher, FakeLink
 from unmask.cluster.call import Status
 from unmask.cluster.fleet import STATUS_S, Fleet
+from unmask.cluster.link import Member
 from unmask.cluster.scaling import CALM_S, ScaleTerms
 from unmask.service import ClassWork
 from unmask.testing.builders import make_model
@@ -24,7 +25,7 @@ def _short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
 class Silent(FakeLink):
     """An engine that says nothing, as one that finds no room in the cluster."""
 
-    async def status(self) -> Status:
+    async def status(self, peers: tuple[Member, ...] = ()) -> Status:
         """Wait for ever."""
         await asyncio.Event().wait()
         raise AssertionError

@@ -82,7 +82,9 @@ def serve_checkpoint(
     runner = FamilyRunner(
         decoder, described.pattern, mask=adapter.mask, pages=settings.pages, page_size=settings.page_size
     )
-    core = make_core(runner, tokenizer.token_bytes, settings, clock, queue_limit=queue_limit, adapter=adapter)
+    core = make_core(
+        runner, tokenizer.token_bytes, settings, clock, queue_limit=queue_limit, adapter=adapter, kv=runner.kv
+    )
     info = _info(name, digest, described, precision, parameters_of(shapes), tokenizer)
     return ServedModel(info=info, tokenizer=tokenizer, core=core)
 
