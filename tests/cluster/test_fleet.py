@@ -138,3 +138,12 @@ async def test_a_fleet_that_starts_again_finds_its_engines() -> None:
     await fleet.turn()
 
     assert fleet.view().ready == ("1", "2", "3")
+
+
+async def test_engines_are_told_of_prefill_replicas() -> None:
+    """At every turn, with what these last said."""
+    prefill, launcher = make_fleet(FakeLauncher(), least=2), FakeLauncher()
+    await prefill.turn()
+    await make_fleet(launcher, least=2).turn(prefill.view().members)
+
+    assert [[one.name for one in link.peers if one.is_ready] for link in launcher.links.values()] == [["1", "2"]] * 2
