@@ -12,6 +12,7 @@ from typing import Any
 import ray
 from ray import serve
 from ray.serve.config import HTTPOptions
+from ray.serve.exceptions import RayServeException
 from ray.serve.schema import ApplicationStatus
 
 from unmask.cluster.checks import check_room
@@ -49,7 +50,7 @@ def bring_up(address: str, settings: Settings, say: Say) -> None:
             start_gateways(name, settings, view)
         except BaseException:
             if not earlier:
-                serve.delete(APPLICATION)
+                delete_application()
             end_fleet(name)
             raise
         for one in earlier:
@@ -67,7 +68,7 @@ def take_down(address: str, settings: Settings, say: Say) -> None:
         DeployError: the cluster does not answer.
     """
     with connected(address):
-        serve.delete(APPLICATION)
+        delete_application()
         for name in fleets():
             retire(name, settings.drain_s)
         say("nothing of the deployment is left; Ray and its HTTP proxies run on")
@@ -178,6 +179,12 @@ def start_gateways(fleet: str, settings: Settings, view: View) -> None:
                 f"gateways have not started within {settings.cluster_start_s:g} s: {said or application.status.value}"
             )
         time.sleep(LOOK_S)
+
+
+def delete_application() -> None:
+    """End the gateways, where Serve runs at all."""
+    with suppress(RayServeException):
+        serve.delete(APPLICATION)
 
 
 def retire(name: str, drain_s: float) -> None:
