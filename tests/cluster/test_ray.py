@@ -76,6 +76,8 @@ def settings(postgres: PostgresServer) -> Settings:
         database=postgres.database("cluster").render_as_string(hide_password=False).replace("+psycopg", ""),
         cluster_replica_cpus=0.5,
         cluster_gateway_cpus=0.5,
+        # Processes take minutes to import what they need where others keep the machine busy.
+        cluster_start_s=400,
     )
 
 
@@ -227,7 +229,7 @@ async def test_a_prefill_replica_killed_under_load_loses_no_request(deployed: Se
     said: list[str] = []
     async with client_of(deployed) as client:
         alone = await asyncio.gather(*(client.post(CHAT, json=body) for body in asked))
-        pools = replace(deployed, replicas=1, cluster_replica_cpus=0.4, cluster_prefill_replicas=1)
+        pools = replace(deployed, replicas=1, cluster_replica_cpus=0.25, cluster_prefill_replicas=1)
         await asyncio.to_thread(bring_up, "auto", replace(pools, cluster_prefill_tokens=48), said.append)
         before = booked(deployed)
         first = await client.post(CHAT, json=asked[0])
