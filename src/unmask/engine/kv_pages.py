@@ -36,7 +36,8 @@ class KvPages:
         """Return keys and values, page after page."""
         kept = self._pool[:, self._slots(pages)]
         paged = kept.unflatten(1, (len(pages), self._page_size)).transpose(0, 1).contiguous()
-        return paged.flatten().view(torch.uint8).cpu().numpy().tobytes()
+        # By way of whole numbers, as NumPy has no bfloat16.
+        return bytes(paged.flatten().view(torch.uint8).cpu().numpy())
 
     @torch.inference_mode()
     def write(self, pages: Sequence[int], tokens: Sequence[int], data: bytes) -> None:
