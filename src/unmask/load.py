@@ -6,7 +6,7 @@ from enum import StrEnum
 from functools import reduce
 from operator import add
 
-from unmask.routing import ReplicaLoad
+from unmask.routing import PrefillCounts, ReplicaLoad
 from unmask.service import ClassWork, Holds, QueueLoad
 from unmask.work import NO_GROWTH, EngineWork, Growth, PageAlert
 
@@ -47,6 +47,7 @@ class ModelLoad:
         page_alert: watermark of the pages that was reached and not left again.
         page_alerts: how often a watermark was reached.
         holds: how often an idle engine waited for a batch to fill.
+        prefills: prompts that were to be prefilled on other replicas.
         replicas: the engines or servers that requests are spread over; empty where there is one engine.
     """
 
@@ -72,6 +73,7 @@ class ModelLoad:
     page_alert: PageAlert = PageAlert.NONE
     page_alerts: int = 0
     holds: Holds = Holds()
+    prefills: PrefillCounts = PrefillCounts()
     replicas: tuple[ReplicaLoad, ...] = ()
 
     @property
@@ -103,6 +105,7 @@ def summed(loads: Sequence[ModelLoad], state: EngineState, replicas: tuple[Repli
         useful_tokens=sum(load.useful_tokens for load in loads),
         growth=tuple(reduce(add, bands) for bands in zip(*(load.growth for load in loads), strict=True)),
         holds=reduce(add, (load.holds for load in loads)),
+        prefills=reduce(add, (load.prefills for load in loads)),
         replicas=replicas,
         works=_works(loads),
         service_p95_s=max((load.service_p95_s for load in loads if load.service_p95_s is not None), default=None),

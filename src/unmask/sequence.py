@@ -40,7 +40,8 @@ class Submission:
     it did, on the engine's clock, where that was before it was submitted: a further attempt keeps its place.
     With ``on_grid`` canvases end at multiples of their length, counted from the start of the context: the first may be
     shorter. With ``reads_whole`` each step runs the whole sequence, masks behind its canvas included, as nothing of a
-    forward is kept for the next.
+    forward is kept for the next. With ``max_tokens`` 0 it ends once its prompt has filled its pages; its mode is then
+    an autoregressive one.
     """
 
     prompt: tuple[int, ...]
@@ -67,6 +68,11 @@ class Submission:
     arrived: float | None = None
     on_grid: bool = False
     reads_whole: bool = False
+
+    @property
+    def only_prefills(self) -> bool:
+        """Whether its prompt is run and nothing else."""
+        return not self.max_tokens
 
     def length_at(self, position: int) -> int:
         """Return how long a canvas is that starts at a position, as far as the context has room."""

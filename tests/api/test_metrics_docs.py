@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry
 from tests.api.client import CHAT, chat_body, client_of, make_app
 from tests.api.raw_client import RawClient
 from unmask.control.parts import ControlParts
-from unmask.routing import ReplicaLoad, RouteReason
+from unmask.routing import PrefillCounts, PrefillEnd, ReplicaLoad, RouteReason
 from unmask.testing.fake_backend import FakeBackend
 from unmask.testing.routes import make_routes
 from unmask.testing.waiting import until
@@ -47,7 +47,7 @@ async def registered() -> list[Row]:
     replica = ReplicaLoad(
         name="1", problem=None, running=0, waiting=0, decisions=tuple((reason, 0) for reason in RouteReason)
     )
-    backend = FakeBackend(gate=gate, replicas=(replica,))
+    backend = FakeBackend(gate=gate, replicas=(replica,), prefills=PrefillCounts().after(PrefillEnd.TAKEN))
     app = make_app(backend, registry=registry, parts=ControlParts(routes=make_routes(threshold=0.0)))
     async with client_of(app) as client:
         await client.post(CHAT, json=chat_body())

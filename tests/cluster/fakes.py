@@ -5,13 +5,15 @@ import pickle
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from unmask.backend import Backend, Generation
-from unmask.cluster.call import Call, Item, Status
+from unmask.cluster.call import Call, Item, Refusal, Status
 from unmask.cluster.engine_host import EngineHost
 from unmask.cluster.errors import ReplicaLostError
 from unmask.cluster.link import Member, View
+from unmask.cluster.prefill_host import PrefillHost, PrefixBackend
+from unmask.prefix import KvPrefix
 from unmask.testing.fake_backend import FakeBackend
 from unmask.testing.manual_clock import ManualClock
 
@@ -40,7 +42,10 @@ class FakeLink:
         """Start the process again."""
         self.starts += 1
         self.host = EngineHost(self.backend, self.clock, f"start {self.starts}")
-        self._calls: list[asyncio.Future[None]] = []
+        # Asked for prompts only where its backend can run them.
+        self.prefills = PrefillHost(cast("PrefixBackend", self.backend), self.clock)
+        self.peers: tuple[Member, ...] = ()
+        self._calls: list[asyncio.Future[Any]] = []
         self._is_killed = False
 
     def kill(self) -> None:
@@ -65,9 +70,24 @@ class FakeLink:
         took: Generation | None = carried(await self.host.abort(name))
         return took
 
-    async def status(self) -> Status:
+    async def prefill(self, name: str, call: Call) -> KvPrefix | Refusal:
+        """Run a call's prompt until it ends or the process does; leaving ends it."""
+        self._check()
+        running = asyncio.ensure_future(self.prefills.prefill(name, carried(call)))
+        self._calls.append(running)
+        try:
+            found: KvPrefix | Refusal = carried(await asyncio.shield(running))
+        except asyncio.CancelledError:
+            if self._is_killed:
+                raise ReplicaLostError("the replica is lost") from None
+            self.prefills.abort(name)
+            raise
+        return found
+
+    async def status(self, peers: tuple[Member, ...] = ()) -> Status:
         """Ask the process."""
         self._check()
+        self.peers = peers
         status: Status = carried(self.host.status())
         return status
 

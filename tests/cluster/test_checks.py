@@ -1,5 +1,6 @@
 """Behaviour of `unmask.cluster.checks`."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +17,12 @@ from unmask.errors import ConfigError, NoCapacityError
         ({"remote": "remote.yaml"}, "remote", "allowed: none in a deployment"),
         ({"port": 0}, "port", "allowed: 1 to 65535"),
         ({"replicas": 3, "cluster_most_replicas": 2}, "cluster_most_replicas", "allowed: 0, or 3 and more"),
+        (
+            {"cluster_prefill_replicas": 2, "cluster_most_prefill_replicas": 1},
+            "cluster_most_prefill_replicas",
+            "allowed: 0, or 2 and more",
+        ),
+        ({"cluster_most_prefill_replicas": 1}, "cluster_most_prefill_replicas", "as there are no prefill replicas"),
         ({"database": "장부.db"}, "database", "allowed: a URL of PostgreSQL"),
         ({"keys": KeyMode.REQUIRED}, "database", "allowed: a URL of PostgreSQL"),
     ],
@@ -41,5 +48,8 @@ def test_a_cluster_that_is_too_small_is_refused_with_the_numbers() -> None:
         check_room(settings, {"CPU": 4.0})
     with pytest.raises(NoCapacityError, match="has 0 GPUs and 2 are needed"):
         check_room(Settings(replicas=2, cluster_replica_gpus=1), {"CPU": 8.0})
+
+    with pytest.raises(NoCapacityError, match="14 are needed for 2 engine replicas, 1 prefill replicas and 2 gateways"):
+        check_room(replace(settings, cluster_prefill_replicas=1), {"CPU": 10.0})
 
     check_room(settings, {"CPU": 10.0})

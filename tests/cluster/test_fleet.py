@@ -7,6 +7,7 @@ import pytest
 from tests.cluster.fakes import FakeLauncher, FakeLink
 from unmask.cluster.call import Status
 from unmask.cluster.fleet import STATUS_S, Fleet
+from unmask.cluster.link import Member
 from unmask.cluster.scaling import CALM_S, ScaleTerms
 from unmask.service import ClassWork
 from unmask.testing.builders import make_model
@@ -24,7 +25,7 @@ def _short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
 class Silent(FakeLink):
     """An engine that says nothing, as one that finds no room in the cluster."""
 
-    async def status(self) -> Status:
+    async def status(self, peers: tuple[Member, ...] = ()) -> Status:
         """Wait for ever."""
         await asyncio.Event().wait()
         raise AssertionError
@@ -137,3 +138,12 @@ async def test_a_fleet_that_starts_again_finds_its_engines() -> None:
     await fleet.turn()
 
     assert fleet.view().ready == ("1", "2", "3")
+
+
+async def test_engines_are_told_of_prefill_replicas() -> None:
+    """At every turn, with what these last said."""
+    prefill, launcher = make_fleet(FakeLauncher(), least=2), FakeLauncher()
+    await prefill.turn()
+    await make_fleet(launcher, least=2).turn(prefill.view().members)
+
+    assert [[one.name for one in link.peers if one.is_ready] for link in launcher.links.values()] == [["1", "2"]] * 2

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import socket
 from collections import Counter
@@ -75,6 +76,8 @@ def settings(postgres: PostgresServer) -> Settings:
         database=postgres.database("cluster").render_as_string(hide_password=False).replace("+psycopg", ""),
         cluster_replica_cpus=0.5,
         cluster_gateway_cpus=0.5,
+        # Processes take minutes to import what they need where others keep the machine busy.
+        cluster_start_s=400,
     )
 
 
@@ -96,13 +99,13 @@ def client_of(settings: Settings) -> httpx.AsyncClient:
     return httpx.AsyncClient(base_url=f"http://127.0.0.1:{settings.port}", timeout=LONGEST_S)
 
 
-async def engine(number: int) -> Any:  # noqa: ANN401 - a handle
+async def engine(number: int, role: str = "engine") -> Any:  # noqa: ANN401 - a handle
     """Return an engine's actor."""
     import ray
 
     from unmask.cluster.ray_actors import actor_names
 
-    (name,) = (name for name in actor_names() if name.endswith(f"-engine-{number}"))
+    (name,) = (name for name in actor_names() if name.endswith(f"-{role}-{number}"))
     return ray.get_actor(name, "unmask")
 
 
@@ -209,3 +212,44 @@ def test_a_cluster_without_room_is_refused(deployed: Settings) -> None:
 
     assert clock.now() - started < LONGEST_S
     assert set(actor_names()) == before
+
+
+async def prefilled(client: httpx.AsyncClient) -> Counter[str]:
+    """Return how many prompts that were to be run on a prefill replica ended how."""
+    found = re.findall(r'unmask_prefill_prompts_total\{.*result="(\w+)"\} (\d+)', (await client.get("/metrics")).text)
+    return +Counter({result: int(count) for result, count in found})
+
+
+async def test_a_prefill_replica_killed_under_load_loses_no_request(deployed: Settings) -> None:
+    """Killed with -9 among forty long prompts: all are answered as without pools, and each prompt is booked once."""
+    from unmask.cluster.ray_deploy import bring_up
+
+    texts = [f"{number} + 30. 김치찌개와 된장찌개 가운데 하나를 고르세요. add {number} + 7" for number in range(40)]
+    asked = [BODY | {"messages": [{"role": "user", "content": text}], "max_tokens": 16} for text in texts]
+    said: list[str] = []
+    async with client_of(deployed) as client:
+        alone = await asyncio.gather(*(client.post(CHAT, json=body) for body in asked))
+        pools = replace(deployed, replicas=1, cluster_replica_cpus=0.25, cluster_prefill_replicas=1)
+        await asyncio.to_thread(bring_up, "auto", replace(pools, cluster_prefill_tokens=48), said.append)
+        before = booked(deployed)
+        first = await client.post(CHAT, json=asked[0])
+        calls = [asyncio.create_task(client.post(CHAT, json=body)) for body in asked[1:]]
+        async with asyncio.timeout(LONGEST_S):
+            while (await prefilled(client))["taken"] < 3:  # noqa: ASYNC110 - another process
+                await asyncio.sleep(0.1)
+        os.kill(await (await engine(1, "prefill")).pid.remote(), signal.SIGKILL)
+        answers = [first, *await asyncio.gather(*calls)]
+        async with asyncio.timeout(LONGEST_S):
+            while (await prefilled(client)).total() < len(asked):  # noqa: ASYNC110 - another process
+                await asyncio.sleep(0.1)
+        ends = await prefilled(client)
+
+    assert "1 of 1 prefill replicas run" in said
+    assert {answer.status_code for answer in (*alone, *answers)} == {200}
+    bodies = [[answer.json() for answer in each] for each in (alone, answers)]
+    contents = [[body["choices"][0]["message"]["content"] for body in each] for each in bodies]
+    assert contents[0] == contents[1]
+    assert first.json()["usage"]["prompt_tokens_details"]["cached_tokens"] == 0
+    assert ends["taken"] >= 3
+    assert ends["lost"] + ends["no_replica"] >= 1
+    assert (booked(deployed) - before)["completed"] == len(asked)

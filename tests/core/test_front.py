@@ -19,7 +19,7 @@ from unmask.testing.cores import make_core
 from unmask.testing.fake_engine import FakeEngine, fill
 from unmask.testing.submissions import make_submission
 from unmask.testing.waiting import until
-from unmask.types import Mode, Outcome
+from unmask.types import Mode, Outcome, StepBudget
 
 ENDLESS = 10**9
 PATIENCE_S = 30.0
@@ -269,3 +269,32 @@ def test_a_loop_closed_meanwhile_does_not_hurt_the_thread(caplog: pytest.LogCapt
     asyncio.run(serve_another())
     server.front._thread.stop()
     abandoned.clear()
+
+
+async def test_what_must_not_meet_a_tick_runs_on_the_engine_s_thread(server: Server) -> None:
+    """Its result and its error come back; the thread goes on, and a caller that has left is not run for."""
+    named = await server.front.between_ticks(lambda: threading.current_thread().name)
+    with pytest.raises(ZeroDivisionError):
+        await server.front.between_ticks(lambda: 1 // 0)
+
+    assert named == "unmask-engine"
+    assert await server.outcome(make_submission(max_steps=1)) is Outcome.COMPLETED
+
+
+async def test_a_prompt_alone_takes_no_step(server: Server) -> None:
+    """It ends once all of it is in pages, which stay findable."""
+    submission = replace(
+        make_submission(tuple(range(24))),
+        max_tokens=0,
+        mode=Mode.AUTOREGRESSIVE,
+        budget=StepBudget(max_steps=1, max_total_steps=0),
+    )
+    notices = [notice async for notice in server.front.run(submission)]
+    ended = notices[-1].sequence
+
+    assert len(notices) == 1
+    assert ended is not None
+    assert (ended.outcome, ended.steps, ended.prefill_tokens) == (Outcome.COMPLETED, 0, 24)
+    assert {row.task for plan in server.engine.plans for row in plan.rows} == {None}
+    assert server.core.batcher.pool.used == 0
+    assert all(map(server.core.batcher.pool.is_kept, range(3)))

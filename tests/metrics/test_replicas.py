@@ -5,7 +5,7 @@ from prometheus_client import CollectorRegistry
 from tests.metrics.reading import read
 from tests.metrics.test_load import make_load
 from unmask.metrics.replicas import ReplicaCollector
-from unmask.routing import ReplicaLoad, RouteReason
+from unmask.routing import PrefillCounts, PrefillEnd, ReplicaLoad, RouteReason
 
 
 def test_each_replica_has_its_series() -> None:
@@ -45,3 +45,19 @@ def test_one_engine_has_none() -> None:
     ReplicaCollector(registry, lambda: (make_load(),))
 
     assert read(registry) == {}
+
+
+def test_prompts_that_were_to_be_run_elsewhere_are_told_by_what_became_of_them() -> None:
+    """Every result has its series from the first such prompt on."""
+    counts = PrefillCounts().after(PrefillEnd.TAKEN, tokens=160, size=4_096).after(PrefillEnd.NO_ROOM)
+    registry = CollectorRegistry()
+    ReplicaCollector(registry, lambda: (make_load(prefills=counts + counts),))
+    found = read(registry)
+
+    assert {name: value for name, value in found.items() if value} == {
+        "unmask_prefill_prompts_total{model=tiny,result=taken}": 2,
+        "unmask_prefill_prompts_total{model=tiny,result=no_room}": 2,
+        "unmask_prefill_tokens_total{model=tiny}": 320,
+        "unmask_prefill_bytes_total{model=tiny}": 8_192,
+    }
+    assert len(found) == len(PrefillEnd) + 2

@@ -3,6 +3,7 @@
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -17,6 +18,9 @@ from unmask.replicas.prompt import token_reader
 from unmask.sched.settings import PageReserve, SchedSettings
 from unmask.text.tokenizer import packaged_tokenizer
 from unmask.types import ApproximateKv, Precision
+
+if TYPE_CHECKING:
+    from unmask.local.backend import LocalBackend
 
 ENGINE_MODULES = frozenset({"safetensors", "torch"})
 
@@ -48,6 +52,19 @@ def local_backend(settings: Settings) -> Backend:
     """Load the models of ``settings`` into an engine of our own, or into as many as there are to be replicas.
 
     Raises:
+        UnmaskError: what `local_engines` raises.
+    """
+    engines = local_engines(settings)
+    if len(engines) == 1:
+        return engines[0]
+    read = token_reader(packaged_tokenizer().encode_chat, scheduling(settings).page_size)
+    return ReplicaBackend({str(number): engine for number, engine in enumerate(engines, start=1)}, read)
+
+
+def local_engines(settings: Settings) -> "tuple[LocalBackend, ...]":
+    """Load the models of ``settings`` into as many engines of our own as there are to be replicas.
+
+    Raises:
         ConfigError: there is no memory for so many pages, or for those of one request where they are measured; or all
             of them are kept for classes.
         EngineMissingError: what the engine needs is not installed.
@@ -75,11 +92,7 @@ def local_backend(settings: Settings) -> Backend:
         approximate=ApproximateKv(cache=settings.approximate_cache, refresh=settings.approximate_cache_refresh),
         replicas=settings.replicas,
     )
-    engines = build_local_backends(plan, lambda text: said.print(text, highlight=False, markup=False, soft_wrap=True))
-    if len(engines) == 1:
-        return engines[0]
-    read = token_reader(packaged_tokenizer().encode_chat, sizes.page_size)
-    return ReplicaBackend({str(number): engine for number, engine in enumerate(engines, start=1)}, read)
+    return build_local_backends(plan, lambda text: said.print(text, highlight=False, markup=False, soft_wrap=True))
 
 
 def scheduling(settings: Settings) -> SchedSettings:

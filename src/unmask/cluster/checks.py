@@ -31,6 +31,7 @@ def check_settings(settings: Settings) -> None:
             "many as replicas says",
             param="cluster_most_replicas",
         )
+    _check_pools(settings)
     needs_books = settings.database is not None or settings.keys is KeyMode.REQUIRED
     if needs_books and database_url(settings.database, {}).get_backend_name() != SHARED:
         raise ConfigError(
@@ -50,13 +51,26 @@ def check_room(settings: Settings, resources: Mapping[str, float]) -> None:
     Raises:
         NoCapacityError: with what is needed and what there is.
     """
-    cpus = settings.replicas * settings.cluster_replica_cpus + settings.cluster_gateways * settings.cluster_gateway_cpus
-    gpus = settings.replicas * settings.cluster_replica_gpus
+    engines = settings.replicas + settings.cluster_prefill_replicas
+    cpus = engines * settings.cluster_replica_cpus + settings.cluster_gateways * settings.cluster_gateway_cpus
+    gpus = engines * settings.cluster_replica_gpus
+    pools = f", {settings.cluster_prefill_replicas} prefill replicas" if settings.cluster_prefill_replicas else ""
     for kind, needed in (("CPU", cpus), ("GPU", gpus)):
         there = resources.get(kind, 0.0)
         if needed > there:
             raise NoCapacityError(
-                f"the cluster has {there:g} {kind}s and {needed:g} are needed for {settings.replicas} engine replicas "
-                f"and {settings.cluster_gateways} gateways; add nodes, or lower replicas, cluster_gateways or what "
-                "each of them takes"
+                f"the cluster has {there:g} {kind}s and {needed:g} are needed for {settings.replicas} engine replicas"
+                f"{pools} and {settings.cluster_gateways} gateways; add nodes, or lower replicas, cluster_gateways or "
+                "what each of them takes"
             )
+
+
+def _check_pools(settings: Settings) -> None:
+    least, most = settings.cluster_prefill_replicas, settings.cluster_most_prefill_replicas
+    if 0 < most < least or (most and not least):
+        allowed = f"0, or {least} and more" if least else "0, as there are no prefill replicas"
+        raise ConfigError(
+            f"cluster_most_prefill_replicas is {most}, allowed: {allowed}: there always are as many as "
+            "cluster_prefill_replicas says",
+            param="cluster_most_prefill_replicas",
+        )

@@ -67,9 +67,13 @@ class Fleet:
         )
         return View(members=tuple(members), models=self._models)
 
-    async def turn(self) -> None:
-        """Ask every engine that is not being asked, then start or stop what is too few or too many."""
-        asking = [self._asking(one, self._clock.now()) for one in self._engines]
+    async def turn(self, peers: tuple[Member, ...] = ()) -> None:
+        """Ask every engine that is not being asked, then start or stop what is too few or too many.
+
+        Args:
+            peers: prefill replicas that they are told of.
+        """
+        asking = [self._asking(one, self._clock.now(), peers) for one in self._engines]
         if asking:
             await asyncio.wait(asking, timeout=TURN_S)
         well = [one for one in self._engines if one.status is not None and one.problem is None]
@@ -110,17 +114,17 @@ class Fleet:
             _LOG.warning("engine %s went while it was to finish: %s", engine.name, error)
         self._launcher.stop(engine.name)
 
-    def _asking(self, engine: _Engine, now: float) -> asyncio.Task[None]:
+    def _asking(self, engine: _Engine, now: float, peers: tuple[Member, ...]) -> asyncio.Task[None]:
         if engine.asking is None or engine.asking.done():
-            engine.asking = asyncio.get_running_loop().create_task(self._ask(engine))
+            engine.asking = asyncio.get_running_loop().create_task(self._ask(engine, peers))
             engine.asked_at = now
         elif engine.status is not None and now - engine.asked_at > STATUS_S:
             engine.problem = f"it has not answered for {now - engine.asked_at:.0f} s"
         return engine.asking
 
-    async def _ask(self, engine: _Engine) -> None:
+    async def _ask(self, engine: _Engine, peers: tuple[Member, ...]) -> None:
         try:
-            engine.status = await engine.link.status()
+            engine.status = await engine.link.status(peers)
         except ReplicaLostError as error:
             engine.problem = f"it does not answer: {error.message}"
             return

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from unmask.backend import Generation, ModelInfo
-from unmask.cluster.call import Call, Item, Status
+from unmask.cluster.call import Call, Item, Refusal, Status
+from unmask.prefix import KvPrefix
 
 
 class Link(Protocol):
@@ -19,8 +20,12 @@ class Link(Protocol):
         """End a call, and return what it took where that is known."""
         ...
 
-    async def status(self) -> Status:
-        """Ask what there is to do."""
+    async def prefill(self, name: str, call: Call) -> KvPrefix | Refusal:
+        """Have the prompt of a call run; leaving ends it."""
+        ...
+
+    async def status(self, peers: "tuple[Member, ...]" = ()) -> Status:
+        """Ask what there is to do, and tell which prefill replicas there are."""
         ...
 
     async def drain(self) -> None:
@@ -42,6 +47,11 @@ class Member:
     status: Status | None
     problem: str | None = None
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether it runs, and nothing is wrong with it."""
+        return self.status is not None and self.problem is None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
@@ -50,12 +60,14 @@ class View:
     Attributes:
         members: those that requests may go to, or could but for a problem.
         models: what all of them serve; empty before the first has started.
+        prefill: prefill replicas, which no request goes to.
     """
 
     members: tuple[Member, ...]
     models: tuple[ModelInfo, ...]
+    prefill: tuple[Member, ...] = ()
 
     @property
     def ready(self) -> tuple[str, ...]:
         """Names of those that take requests."""
-        return tuple(one.name for one in self.members if one.status is not None and one.problem is None)
+        return tuple(one.name for one in self.members if one.is_ready)

@@ -12,13 +12,14 @@ from typing import Any
 import ray
 from ray import serve
 from ray.serve.config import HTTPOptions
+from ray.serve.exceptions import RayServeException
 from ray.serve.schema import ApplicationStatus
 
 from unmask.cluster.checks import check_room
 from unmask.cluster.errors import DeployError, ReplicaLostError
 from unmask.cluster.gateway import GatewayPlan
-from unmask.cluster.link import View
-from unmask.cluster.ray_actors import FleetActor, GatewayDeployment, actor_names, end_actor
+from unmask.cluster.link import Member, View
+from unmask.cluster.ray_actors import FleetActor, GatewayDeployment, Role, actor_names, called, end_actor, is_engine
 from unmask.cluster.ray_link import NAMESPACE, RayFleets
 from unmask.config import Settings
 from unmask.control.stored import StoredPolicies
@@ -49,14 +50,14 @@ def bring_up(address: str, settings: Settings, say: Say) -> None:
             start_gateways(name, settings, view)
         except BaseException:
             if not earlier:
-                serve.delete(APPLICATION)
+                delete_application()
             end_fleet(name)
             raise
         for one in earlier:
             retire(one, settings.drain_s)
-        waiting = [one.name for one in view.members if one.status is None]
+        waiting = [name for name, one in members_of(view) if one.status is None]
         if waiting:
-            say(f"engine replicas {', '.join(waiting)} wait for room in the cluster; the others serve meanwhile")
+            say(f"{', '.join(waiting)} wait for room in the cluster; the others serve meanwhile")
         say(f"unmask listens on http://{settings.host}:{settings.port}, on every node of the cluster")
 
 
@@ -67,7 +68,7 @@ def take_down(address: str, settings: Settings, say: Say) -> None:
         DeployError: the cluster does not answer.
     """
     with connected(address):
-        serve.delete(APPLICATION)
+        delete_application()
         for name in fleets():
             retire(name, settings.drain_s)
         say("nothing of the deployment is left; Ray and its HTTP proxies run on")
@@ -95,7 +96,7 @@ def connected(address: str) -> Iterator[None]:
 
 def fleets() -> tuple[str, ...]:
     """Name the fleets that run: one, but while another takes its place."""
-    return tuple(name for name in actor_names() if name.startswith(FLEET) and "-engine-" not in name)
+    return tuple(name for name in actor_names() if name.startswith(FLEET) and not is_engine("", name))
 
 
 def start_engines(name: str, settings: Settings, say: Say) -> View:
@@ -113,14 +114,17 @@ def start_engines(name: str, settings: Settings, say: Say) -> View:
     told = 0
     while True:
         view: View = ray.get(handle.view.remote(), timeout=settings.cluster_start_s)
-        failed = [f"engine {one.name}: {one.problem}" for one in view.members if one.status is None and one.problem]
+        failed = [f"{name}: {one.problem}" for name, one in members_of(view) if one.status is None and one.problem]
         if failed:
             raise DeployError("; ".join(failed))
         if len(view.ready) > told:
             told = len(view.ready)
             say(f"{told} of {settings.replicas} engine replicas run")
         late = time.monotonic() > ends
-        if told >= settings.replicas or (late and told):
+        beside = sum(one.is_ready for one in view.prefill)
+        if (told >= settings.replicas and beside >= settings.cluster_prefill_replicas) or (late and told):
+            if settings.cluster_prefill_replicas:
+                say(f"{beside} of {settings.cluster_prefill_replicas} prefill replicas run")
             return view
         if late:
             raise DeployError(
@@ -128,6 +132,14 @@ def start_engines(name: str, settings: Settings, say: Say) -> View:
                 "at present (`ray status` says what is taken), or it loads longer (cluster_start_s)"
             )
         time.sleep(LOOK_S)
+
+
+def members_of(view: View) -> tuple[tuple[str, Member], ...]:
+    """Return engines of both roles, with what messages call them."""
+    return (
+        *((called(Role.DENOISE, one.name), one) for one in view.members),
+        *((called(Role.PREFILL, one.name), one) for one in view.prefill),
+    )
 
 
 def start_gateways(fleet: str, settings: Settings, view: View) -> None:
@@ -169,6 +181,12 @@ def start_gateways(fleet: str, settings: Settings, view: View) -> None:
         time.sleep(LOOK_S)
 
 
+def delete_application() -> None:
+    """End the gateways, where Serve runs at all."""
+    with suppress(RayServeException):
+        serve.delete(APPLICATION)
+
+
 def retire(name: str, drain_s: float) -> None:
     """Let a fleet finish what runs, then end it."""
 
@@ -185,5 +203,5 @@ def end_fleet(name: str) -> None:
     """End a fleet and its engines at once."""
     end_actor(name)
     for one in actor_names():
-        if one.startswith(f"{name}-engine-"):
+        if is_engine(name, one):
             end_actor(one)

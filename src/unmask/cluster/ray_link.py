@@ -1,5 +1,6 @@
 """Engines and the fleet as actors of Ray."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,9 +10,10 @@ import ray
 from ray.exceptions import RayError, RayTaskError, TaskCancelledError
 
 from unmask.backend import Generation
-from unmask.cluster.call import Call, Item, Status
+from unmask.cluster.call import Call, Item, Refusal, Status
 from unmask.cluster.errors import ReplicaLostError
-from unmask.cluster.link import View
+from unmask.cluster.link import Member, View
+from unmask.prefix import KvPrefix
 
 NAMESPACE = "unmask"
 
@@ -48,10 +50,20 @@ class RayLink:
             took: Generation | None = await self.handle.abort.remote(name)
             return took
 
-    async def status(self) -> Status:
-        """Ask what there is to do."""
+    async def prefill(self, name: str, call: Call) -> KvPrefix | Refusal:
+        """Have the prompt of a call run; what comes of it goes from that process to this one and no other."""
         with told_lost(self.name):
-            status: Status = await self.handle.status.remote()
+            try:
+                found: KvPrefix | Refusal = await self.handle.prefill.remote(name, call)
+            except asyncio.CancelledError:
+                self.handle.end_prefill.remote(name)
+                raise
+            return found
+
+    async def status(self, peers: tuple[Member, ...] = ()) -> Status:
+        """Ask what there is to do, and tell which prefill replicas there are."""
+        with told_lost(self.name):
+            status: Status = await self.handle.status.remote(peers)
             return status
 
     async def drain(self) -> None:

@@ -30,6 +30,35 @@ ClusterReplicaGpus = Annotated[
     float, Setting(Group.CLUSTER, Range(0, 64), "GPUs that the cluster keeps for an engine replica.")
 ]
 
+ClusterPrefillReplicas = Annotated[
+    int,
+    Setting(
+        Group.CLUSTER,
+        Range(0, 64),
+        "Prefill replicas: engines that run long prompts for the others and make no answers. 0 for none: every engine "
+        "does both.",
+    ),
+]
+
+ClusterMostPrefillReplicas = Annotated[
+    int,
+    Setting(
+        Group.CLUSTER,
+        Range(0, 64),
+        "Most prefill replicas; between `cluster_prefill_replicas` and these there are as many as the predicted work "
+        "needs. 0 for as many as `cluster_prefill_replicas` says, always.",
+    ),
+]
+
+ClusterPrefillTokens = Annotated[
+    int,
+    Setting(
+        Group.CLUSTER,
+        Range(1, 1_000_000),
+        "Prompt tokens that are not cached, from which on a prompt is run on a prefill replica.",
+    ),
+]
+
 ClusterDrainSeconds = Annotated[
     float,
     Setting(

@@ -18,7 +18,10 @@ from unmask.config.cluster_settings import (
     ClusterDrainSeconds,
     ClusterGatewayCpus,
     ClusterGateways,
+    ClusterMostPrefillReplicas,
     ClusterMostReplicas,
+    ClusterPrefillReplicas,
+    ClusterPrefillTokens,
     ClusterReplicaCpus,
     ClusterReplicaGpus,
     ClusterStartSeconds,
@@ -370,5 +373,8 @@ class Settings:
     cluster_most_replicas: ClusterMostReplicas = 0
     cluster_replica_cpus: ClusterReplicaCpus = 1.0
     cluster_replica_gpus: ClusterReplicaGpus = 0.0
+    cluster_prefill_replicas: ClusterPrefillReplicas = 0
+    cluster_most_prefill_replicas: ClusterMostPrefillReplicas = 0
+    cluster_prefill_tokens: ClusterPrefillTokens = 512
     cluster_drain_s: ClusterDrainSeconds = 5.0
     cluster_start_s: ClusterStartSeconds = 120.0

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from unmask.clock import Clock
 from unmask.core.load import CoreLoad
+from unmask.core.prefixes import PrefixStore
 from unmask.errors import ContextLengthError, DeadlineError, InvalidRequestError, QueueFullError
 from unmask.plan import PlanRunner, RowFailure, RowResult
 from unmask.sched.admission import pages_needed
@@ -46,11 +47,15 @@ class Listener(Protocol):
 
 
 class Core:
-    """Runs submissions; all belongs to one thread, save `stalled_s` and `arriving`, which like ``load`` are for all."""
+    """Runs submissions; all belongs to one thread, save `stalled_s` and `arriving`, which like ``load`` are for all.
 
-    def __init__(self, engine: PlanRunner, batcher: Batcher, clock: Clock) -> None:
+    ``prefixes`` reads and writes kept pages; there is nothing to do so where committed KV is not exact.
+    """
+
+    def __init__(self, engine: PlanRunner, batcher: Batcher, clock: Clock, prefixes: PrefixStore | None = None) -> None:
         self.engine = engine
         self.batcher = batcher
+        self.prefixes = prefixes
         self._clock = clock
         self._ids = count(1)
         self._open: dict[int, tuple[Sequence, Listener]] = {}

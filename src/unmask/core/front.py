@@ -2,17 +2,22 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeVar
 
 from unmask.core.core import Core
 from unmask.core.errors import EngineStoppedError
 from unmask.core.load import CoreLoad
+from unmask.core.prefixes import PrefixStore
 from unmask.core.thread import Command, EngineThread
 from unmask.errors import DrainingError
 from unmask.sequence import OutputToken, Sequence, Submission
 from unmask.types import StepTrace
+
+Found = TypeVar("Found")
 
 LEFT_S = 5.0
 """Longest wait for the engine to say what an aborted sequence took; a tick is much shorter."""
@@ -146,6 +151,21 @@ class Front:
                 if self._open == 0:
                     self._idle.set()
 
+    @property
+    def prefixes(self) -> PrefixStore | None:
+        """What reads and writes kept pages, `between_ticks`."""
+        return self._core.prefixes
+
+    async def between_ticks(self, work: Callable[[], Found]) -> Found:
+        """Have the engine thread do what must not meet a tick, and return what it found.
+
+        Raises:
+            EngineStoppedError: the engine thread has ended.
+        """
+        future: Future[Found] = Future()
+        self._thread.post(_doing(work, future))
+        return await asyncio.wrap_future(future)
+
     async def drain(self) -> None:
         """Take nothing new, let everything open end, stop the thread."""
         self._draining = True
@@ -161,6 +181,18 @@ async def _tell_end(relay: _Relay, left: Callable[[Sequence], None]) -> None:
                 if notice.sequence is not None:
                     left(notice.sequence)
                     return
+
+
+def _doing(work: Callable[[], Found], future: "Future[Found]") -> Command:
+    def command(_core: Core) -> None:
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            future.set_result(work())
+        except Exception as error:  # noqa: BLE001 - belongs to whoever asked, not to the engine thread
+            future.set_exception(error)
+
+    return command
 
 
 def _submit(submission: Submission, relay: _Relay, ids: list[int]) -> Command:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from unmask.engine.kv_pages import KvPages
 from unmask.engine.layer import Layer, turn_table
 from unmask.engine.matrix import Matrix
 from unmask.engine.network import Block, Network, normalise
@@ -206,6 +207,11 @@ class Runner:
     def page_bytes(self) -> int:
         """Bytes of a KV page."""
         return self._pool[:, : self.page_size].nbytes
+
+    @property
+    def kv(self) -> KvPages:
+        """Its pages as bytes."""
+        return KvPages(self._pool, self.page_size)
 
     def forward(self, rows: Sequence[Row]) -> Tensor:
         """Return logits ``[asked, vocabulary]``, row after row; see `RowRunner`. No weight of it has a gradient."""

@@ -25,7 +25,9 @@ from unmask.load import EngineState, ModelLoad, summed
 from unmask.local.limits import check_draft_tokens, check_text_length, make_submission
 from unmask.local.model import ServedModel
 from unmask.local.output import Output
+from unmask.local.prefixes import Prefixes, inexact
 from unmask.local.settled import begun_with, pieces
+from unmask.prefix import KvPrefix, PromptPrefix
 from unmask.sequence import Begun, Sequence
 from unmask.text.chat import ChatTokenizer
 from unmask.types import Outcome, Precision, StepTrace
@@ -90,6 +92,41 @@ class LocalBackend:
                 if notice.sequence is not None:
                     yield DoneEvent(generation=_generation(notice.sequence, output))
 
+    def check_exact(self) -> None:
+        """Refuse models whose keys and values cannot be made elsewhere.
+
+        Raises:
+            ConfigError: naming one.
+        """
+        for name, fronts in self._fronts.items():
+            if any(front.prefixes is None for front in fronts.values()):
+                raise inexact(name)
+
+    async def prefix(self, request: Request) -> PromptPrefix:
+        """Return the beginning of a request's prompt that fills whole pages, and how much of it is kept here."""
+        model = self._model(request.model)
+        prefixes = self._prefixes(request)
+        check_text_length(request, model.info, model.tokenizer.longest)
+        prompt = await asyncio.to_thread(model.tokenizer.encode_chat, request.messages)
+        return await prefixes.find(request.tenant, prompt)
+
+    async def prefill(self, request: Request) -> KvPrefix:
+        """Run the beginning of a request's prompt for another engine, and return its keys and values.
+
+        Raises:
+            PrefixError: the engine failed at it.
+            RetryLaterError: nothing more is taken at present.
+        """
+        return await self._prefixes(request).make(request, await self.prefix(request))
+
+    async def keep(self, request: Request, prefix: PromptPrefix, brought: KvPrefix) -> None:
+        """Keep keys and values that another engine has made of a request's prompt.
+
+        Raises:
+            PrefixError: they are of something else, or there is no room for all of them.
+        """
+        await self._prefixes(request).keep(prefix, brought)
+
     async def drain(self) -> None:
         """Accept nothing new, finish what runs, stop."""
         await asyncio.gather(*(front.drain() for fronts in self._fronts.values() for front in fronts.values()))
@@ -100,6 +137,13 @@ class LocalBackend:
             allowed = ", ".join(str(served) for served in fronts)
             raise InvalidRequestError("precision", str(precision), allowed, "Leave it out for the model's own.")
         return fronts[precision]
+
+    def _prefixes(self, request: Request) -> Prefixes:
+        model = self._model(request.model).info
+        front = self._front(request, model)
+        if front.prefixes is None:
+            raise inexact(request.model)
+        return Prefixes(front, front.prefixes, model, request.precision or model.precision)
 
     def _problem(self, name: str, front: Front) -> str | None:
         state = self._state(front)

@@ -125,7 +125,9 @@ def put_behind_core(
         page_size=settings.page_size,
         approximate=approximate,
     )
-    core = make_core(runner, tokenizer.token_bytes, settings, clock, queue_limit=queue_limit, adapter=adapter)
+    core = make_core(
+        runner, tokenizer.token_bytes, settings, clock, queue_limit=queue_limit, adapter=adapter, kv=runner.kv
+    )
     digest = approximate_digest(loaded.info.digest, approximate)
     info = replace(loaded.info, digest=digest, approximate=approximate)
     return ServedModel(info=info, tokenizer=tokenizer, core=core)

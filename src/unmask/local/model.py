@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from unmask.backend import ModelInfo
 from unmask.clock import Clock
 from unmask.core.core import Core
+from unmask.core.prefixes import PrefixStore
 from unmask.engine.adapter import Adapter
 from unmask.engine.engine import Engine
+from unmask.engine.kv_pages import KvPages
 from unmask.engine.network import Network
 from unmask.engine.precision import dtype_of, precision_fault
 from unmask.engine.runner import RowRunner, Runner
@@ -83,8 +85,9 @@ def make_core(
     *,
     queue_limit: int = QUEUE_LIMIT,
     adapter: Adapter = EMBEDDED_ADAPTER,
+    kv: KvPages | None = None,
 ) -> Core:
-    """Put a model's runner behind a scheduler, which does no more than the model can."""
+    """Put a model's runner behind a scheduler, which does no more than the model can; ``kv`` are the runner's pages."""
     possible = replace(
         settings,
         prefix_cache=settings.prefix_cache and adapter.exact_cache,
@@ -100,7 +103,8 @@ def make_core(
         clock=clock,
         queue_limit=queue_limit,
     )
-    return Core(Engine(runner, adapter), batcher, clock)
+    prefixes = PrefixStore(batcher.pool, kv, settings.page_size) if kv is not None and possible.prefix_cache else None
+    return Core(Engine(runner, adapter), batcher, clock, prefixes)
 
 
 def serve_model(
@@ -128,15 +132,10 @@ def serve_model(
     first, *others = (
         PrecisionCore(
             precision=each,
-            core=make_core(
-                _make_runner(loaded.network, settings, each),
-                tokenizer.token_bytes,
-                settings,
-                clock,
-                queue_limit=queue_limit,
-            ),
+            core=make_core(runner, tokenizer.token_bytes, settings, clock, queue_limit=queue_limit, kv=runner.kv),
         )
         for each in (precision, *beside)
+        for runner in (_make_runner(loaded.network, settings, each),)
     )
     info = model_info(loaded, precision, beside)
     return ServedModel(

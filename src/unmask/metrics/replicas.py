@@ -1,12 +1,12 @@
 """What is told of the replicas of a model, asked for when somebody looks."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from unmask.load import ModelLoad
-from unmask.routing import ReplicaLoad
+from unmask.routing import PrefillEnd, ReplicaLoad
 
 LABELS = ("model", "replica")
 Told = tuple[tuple[str, str, Callable[[ReplicaLoad], float]], ...]
@@ -48,7 +48,8 @@ class ReplicaCollector:
 
     def collect(self) -> Iterator[Metric]:
         """Yield every metric, all of the same moment; names of replicas are the operator's own."""
-        told = [(load.model, one) for load in self._read() for one in load.replicas]
+        loads = self._read()
+        told = [(load.model, one) for load in loads for one in load.replicas]
         for name, meaning, value in GAUGES:
             gauge = GaugeMetricFamily(name, meaning, labels=LABELS)
             for model, one in told:
@@ -60,6 +61,7 @@ class ReplicaCollector:
                 counter.add_metric((model, one.name), value(one))
             yield counter
         yield _decisions(told)
+        yield from _prefills(loads)
 
 
 def _decisions(told: list[tuple[str, ReplicaLoad]]) -> CounterMetricFamily:
@@ -70,3 +72,24 @@ def _decisions(told: list[tuple[str, ReplicaLoad]]) -> CounterMetricFamily:
         for reason, count in one.decisions:
             family.add_metric((model, one.name, reason), count)
     return family
+
+
+def _prefills(loads: Iterable[ModelLoad]) -> Iterator[CounterMetricFamily]:
+    """Yield what became of prompts that were to be prefilled on other replicas; no series before there was one."""
+    prompts = CounterMetricFamily(
+        "unmask_prefill_prompts_total",
+        "Prompts that were to be run on a prefill replica, by what became of them.",
+        labels=("model", "result"),
+    )
+    tokens = CounterMetricFamily(
+        "unmask_prefill_tokens_total", "Prompt tokens whose keys and values came from there.", labels=("model",)
+    )
+    size = CounterMetricFamily("unmask_prefill_bytes_total", "Bytes of these keys and values.", labels=("model",))
+    for load in loads:
+        if not any(load.prefills.ends):
+            continue
+        for end, count in zip(PrefillEnd, load.prefills.ends, strict=True):
+            prompts.add_metric((load.model, end), count)
+        tokens.add_metric((load.model,), load.prefills.tokens)
+        size.add_metric((load.model,), load.prefills.size)
+    yield from (prompts, tokens, size)

@@ -23,6 +23,16 @@ def next_hash(previous: bytes, tokens: Tokens[int]) -> bytes:
     return hashlib.blake2b(previous + array("q", tokens).tobytes(), digest_size=16).digest()
 
 
+def page_names(tenant: str, tokens: Tokens[int], page_size: int) -> list[bytes]:
+    """Return the hashes of the full pages of a tenant's tokens."""
+    names: list[bytes] = []
+    content = first_hash(tenant)
+    for first in range(0, len(tokens) - page_size + 1, page_size):
+        content = next_hash(content, tokens[first : first + page_size])
+        names.append(content)
+    return names
+
+
 class PrefixCache:
     """Matches prompts against kept pages and registers pages as they fill."""
 

@@ -19,6 +19,8 @@ def apply_append(sequence: Sequence, row: Row) -> None:
         sequence.commit_tokens += count
     else:
         sequence.prefill_tokens += count
+    if sequence.submission.only_prefills and not sequence.pending:
+        sequence.outcome, sequence.exit_reason = Outcome.COMPLETED, ExitReason.CONVERGED
 
 
 def apply_result(sequence: Sequence, result: StepResult | None, writer: Writer) -> bool:

@@ -90,7 +90,7 @@ def _appended(sequence: Sequence, settings: SchedSettings, prefill_left: int) ->
 
 def _has_task(sequence: Sequence, settings: SchedSettings, appended: int) -> bool:
     """Tell whether the row that appends so much also takes a step."""
-    if appended < len(sequence.pending):
+    if appended < len(sequence.pending) or sequence.submission.only_prefills:
         return False
     is_fused = settings.fused_commit if sequence.output else settings.fused_prefill
     return not appended or is_fused or sequence.submission.mode.is_causal

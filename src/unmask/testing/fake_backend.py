@@ -19,7 +19,7 @@ from unmask.backend import (
 )
 from unmask.errors import DrainingError
 from unmask.load import EngineState, ModelLoad
-from unmask.routing import ReplicaLoad
+from unmask.routing import PrefillCounts, ReplicaLoad
 from unmask.service import ClassWork, QueueLoad
 from unmask.testing.builders import make_generation, make_model, make_usage
 from unmask.types import ExitAction, ExitReason, Outcome
@@ -46,6 +46,7 @@ class FakeBackend:
         works: what it says that each class of a model has to do.
         page_alert: what it says of each model's pages.
         replicas: what it says of each model's replicas.
+        prefills: what it says of prompts that were to be run on other replicas.
         step_s: seconds of real time that a step takes.
         gate: what every request waits for before its last step.
         exit: where it says that the exit rule of a request was met, of requests that have one; a text of its own
@@ -65,6 +66,7 @@ class FakeBackend:
         works: tuple[ClassWork, ...] = (),
         page_alert: PageAlert = PageAlert.NONE,
         replicas: tuple[ReplicaLoad, ...] = (),
+        prefills: PrefillCounts = PrefillCounts(),
         step_s: float = 0.0,
         gate: asyncio.Event | None = None,
         exit: ExitRecord | Callable[[Request], ExitRecord | None] | None = None,  # noqa: A002 - as in `Generation`
@@ -79,6 +81,7 @@ class FakeBackend:
         self._works = works
         self._page_alert = page_alert
         self._replicas = replicas
+        self._prefills = prefills
         self._step_s = step_s
         self._gate = gate
         self._exit = exit
@@ -151,6 +154,7 @@ class FakeBackend:
             works=self._works,
             page_alert=self._page_alert,
             replicas=self._replicas,
+            prefills=self._prefills,
         )
 
     async def _events(self, request: Request, taken: "Taken") -> AsyncGenerator[Event, None]:

@@ -19,6 +19,7 @@ from torch.nn import functional as F
 
 from unmask.engine.families.decoder import Decoder
 from unmask.engine.families.family import Pattern
+from unmask.engine.kv_pages import KvPages
 from unmask.plan import CanvasTask, Row
 from unmask.types import ApproximateCache, ApproximateKv
 
@@ -79,6 +80,11 @@ class FamilyRunner:
     def page_bytes(self) -> int:
         """Bytes of a page."""
         return self._ids[: self._page_size].nbytes + self._pool[:, : self._page_size].nbytes
+
+    @property
+    def kv(self) -> KvPages:
+        """Its pages as bytes, with the ids of their tokens."""
+        return KvPages(self._pool, self._page_size, self._ids)
 
     @torch.inference_mode()
     def forward(self, rows: Sequence[Row]) -> Tensor:

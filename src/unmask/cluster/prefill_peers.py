@@ -1,0 +1,81 @@
+"""Prefill replicas as a denoise replica sees them: which there are, and which of them a prompt goes to."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from unmask.cluster.errors import ReplicaLostError
+from unmask.cluster.link import Link, Member
+from unmask.cluster.slot import CLEARED_BY
+from unmask.load import EngineState, ModelLoad
+from unmask.prefix import PrefixError, PromptPrefix
+from unmask.replicas.prompt import Prompt
+from unmask.replicas.router import Router
+from unmask.routing import PrefillEnd
+
+
+class PrefillPeers:
+    """Chooses by the rule of `unmask.replicas`: where most of a prompt is cached, unless that one is too busy.
+
+    Args:
+        pages: that an engine has, by model.
+        most: replicas that there may be; their names are ``1`` to ``most``.
+        least_tokens: what each prompt there is taken for.
+    """
+
+    def __init__(self, pages: Mapping[str, int], *, most: int, least_tokens: int) -> None:
+        names = [str(number) for number in range(1, most + 1)]
+        self._routers = {
+            model: Router(names, pages=count, first_work=float(least_tokens)) for model, count in pages.items()
+        }
+        self._members: dict[str, Member] = {}
+        self._lost: dict[str, tuple[str, int]] = {}
+
+    def meet(self, members: tuple[Member, ...]) -> None:
+        """Take note of which replicas there are, and of what they say."""
+        self._members = {one.name: one for one in members}
+
+    @contextmanager
+    def visited(self, model: str, prefix: PromptPrefix) -> Iterator[Link]:
+        """Choose a replica, and count a prompt there for as long as the block runs.
+
+        Raises:
+            PrefixError: there is none to ask.
+        """
+        takers = {name: member for name, member in self._members.items() if self._load(member, model) is not None}
+        if not takers:
+            raise PrefixError(PrefillEnd.NO_REPLICA, "no prefill replica takes prompts at present")
+        router, prompt = self._routers[model], _prompt(prefix)
+        choice = router.choose(prompt, {name: self._busy(member, model) for name, member in takers.items()})
+        member = takers[choice.name]
+        try:
+            with router.visit(prompt, choice):
+                yield member.link
+        except ReplicaLostError:
+            router.lost(choice.name)
+            if member.status is not None:
+                self._lost[choice.name] = member.status.incarnation, member.status.count
+            raise
+
+    def _load(self, member: Member, model: str) -> ModelLoad | None:
+        """Return what a replica has to do, where it takes prompts."""
+        status = member.status
+        if status is None or not member.is_ready:
+            return None
+        incarnation, count = self._lost.get(member.name, ("", 0))
+        if status.incarnation == incarnation and status.count < count + CLEARED_BY:
+            return None
+        return next((one for one in status.loads if one.model == model and one.state is EngineState.RUNNING), None)
+
+    def _busy(self, member: Member, model: str) -> int:
+        load = self._load(member, model)
+        return 0 if load is None else load.running + load.waiting
+
+
+def _prompt(prefix: PromptPrefix) -> Prompt:
+    return Prompt(
+        pages=prefix.names,
+        page_tokens=len(prefix.tokens) // len(prefix.names),
+        tokens=len(prefix.tokens),
+        session=b"",
+        home=prefix.names[0],
+    )
