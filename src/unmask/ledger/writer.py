@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine
 
 from unmask.clock import Clock
 from unmask.database.failures import is_passing, unavailable
-from unmask.database.transactions import writing
+from unmask.database.transactions import KeptConnection
 from unmask.ledger.entry import Entry, Reserve, Result, Settle, unheard, withdrawal
 from unmask.ledger.errors import LedgerFullError, LedgerUnavailableError, UnwritableRowError
 from unmask.ledger.processes import Processes
@@ -71,7 +71,7 @@ class Writer:
         clock: Clock,
         limits: WriterLimits,
     ) -> None:
-        self._engine = engine
+        self._connection = KeptConnection(engine, LEDGER_LOCK)
         self._book = book
         self._processes = processes
         self._sweep = sweep
@@ -175,7 +175,7 @@ class Writer:
     def _transaction(self, entries: Sequence[Entry], book: Book) -> list[Result]:
         results: list[Result] = []
         try:
-            with writing(self._engine, LEDGER_LOCK) as connection:
+            with self._connection.writing() as connection:
                 self._processes.beat(connection)
                 results = book(connection, entries)
         except Exception:
@@ -223,7 +223,7 @@ class Writer:
 
     def _beat(self) -> None:
         try:
-            with writing(self._engine, LEDGER_LOCK) as connection:
+            with self._connection.writing() as connection:
                 self._processes.beat(connection)
                 self._processes.reap(connection)
                 self._sweep(connection)
@@ -236,10 +236,12 @@ class Writer:
 
     def _leave(self) -> None:
         try:
-            with writing(self._engine, LEDGER_LOCK) as connection:
+            with self._connection.writing() as connection:
                 self._processes.leave(connection)
         except Exception as error:  # noqa: BLE001 - whoever opens the ledger next finds what is left
             _LOG.warning("the ledger is left as it is: %s", unavailable(error).message)
+        finally:
+            self._connection.close()
 
     def _must_give_up(self) -> bool:
         with self._changed:
