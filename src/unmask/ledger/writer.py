@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from queue import Empty, SimpleQueue
 
 from sqlalchemy import Connection, Engine
 
@@ -77,7 +78,9 @@ class Writer:
         self._sweep = sweep
         self._clock = clock
         self._limits = limits
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
+        # A condition would be woken twice, once for itself and once for its lock.
+        self._bell = SimpleQueue[None]()
         self._waiting: list[Entry] = []
         self._state = _State.OPEN
         self._give_up_at = float("inf")
@@ -98,21 +101,24 @@ class Writer:
             LedgerFullError: as many wait as may.
             LedgerUnavailableError: it is closed.
         """
-        with self._changed:
+        with self._lock:
             if self._state is not _State.OPEN:
                 raise LedgerUnavailableError("the ledger is closed; send the request to another server")
             if not isinstance(entry.booking, Settle):
                 self._make_room()
+            is_first = not self._waiting
             self._waiting.append(entry)
-            self._changed.notify()
+        # The writer takes all that wait, so that one ring is enough for them.
+        if is_first:
+            self._bell.put(None)
 
     def close(self) -> int:
         """Book what waits, stop, and return how many bookings could not be made; blocks."""
-        with self._changed:
+        with self._lock:
             if self._state is _State.OPEN:
                 self._state = _State.CLOSING
                 self._give_up_at = self._clock.now() + self._limits.close_s
-            self._changed.notify()
+        self._bell.put(None)
         self._thread.join()
         return self._unbooked
 
@@ -135,20 +141,24 @@ class Writer:
             else:
                 self._beat()
         self._leave()
-        with self._changed:
+        with self._lock:
             self._state = _State.CLOSED
 
     def _take(self) -> list[Entry] | None:
         """Wait for something to book; nothing is time for a sign of life, and ``None`` the end."""
-        with self._changed:
-            if not self._waiting and self._state is _State.OPEN and not self._processes.is_due():
-                self._changed.wait(self._limits.beat_s)
-            if not self._waiting and self._state is not _State.OPEN:
-                return None
-            if self._processes.is_due():
+        while True:
+            with self._lock:
+                if not self._waiting and self._state is not _State.OPEN:
+                    return None
+                if self._processes.is_due():
+                    return []
+                if self._waiting:
+                    taken, self._waiting = self._waiting[: self._limits.batch], self._waiting[self._limits.batch :]
+                    return taken
+            try:
+                self._bell.get(timeout=self._limits.beat_s)
+            except Empty:
                 return []
-            taken, self._waiting = self._waiting[: self._limits.batch], self._waiting[self._limits.batch :]
-            return taken
 
     def _commit(self, entries: list[Entry]) -> None:
         book, pause = self._book, self._limits.first_pause_s
@@ -176,7 +186,7 @@ class Writer:
         results: list[Result] = []
         try:
             with self._connection.writing() as connection:
-                self._processes.beat(connection)
+                self._processes.be_known(connection)
                 results = book(connection, entries)
         except Exception:
             # Where the commit failed it may have happened nevertheless; before that, there is nothing to find.
@@ -218,7 +228,7 @@ class Writer:
             )
 
     def _put_first(self, entry: Entry) -> None:
-        with self._changed:
+        with self._lock:
             self._waiting.insert(0, entry)
 
     def _beat(self) -> None:
@@ -244,7 +254,7 @@ class Writer:
             self._connection.close()
 
     def _must_give_up(self) -> bool:
-        with self._changed:
+        with self._lock:
             return self._state is not _State.OPEN and self._clock.now() >= self._give_up_at
 
     def _fail(self, entries: Sequence[Entry], error: Exception) -> None:
