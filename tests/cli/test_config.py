@@ -118,3 +118,30 @@ def test_every_setting_has_an_option(
     (line,) = (line for line in out.splitlines() if line.startswith(f"  {key.flag} "))
     assert key.setting.meaning in line
     assert line.endswith(f"(default {key.shown(key.default)})")
+
+
+@pytest.mark.parametrize("name", ["remote", "prices", "reward-key-file"])
+def test_a_file_that_a_server_would_miss_is_told(folder: Path, name: str) -> None:
+    """By setting, place and path; once it is there, all is shown."""
+    ended = type_in("config", f"--{name}", "없음.yaml")
+    (folder / "없음.yaml").touch()
+
+    assert ended.code == 2
+    assert all(part in ended.err for part in (name.replace("-", "_"), f"--{name}", "없음.yaml", "no such file"))
+    assert type_in("config", f"--{name}", "없음.yaml").code == 0
+
+
+def test_a_folder_of_a_model_that_is_not_there_is_told(folder: Path) -> None:
+    """Names of models and of repositories cannot be told from here."""
+    ended = type_in("config", "--model", "./mine")
+    (folder / "mine").mkdir()
+
+    assert (ended.code, "./mine" in ended.err) == (2, True)
+    assert type_in("config", "--model", "./mine", "--model", "tiny", "--model", "owner/name").code == 0
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_file_that_is_made_when_needed_need_not_be_there() -> None:
+    """Database, pepper and folder of policies."""
+    argv = ("--database", "a/b.db", "--pepper-file", "a/pepper", "--policy-dir", "a/policy")
+    assert type_in("config", *argv).code == 0

@@ -9,6 +9,8 @@ import pytest
 
 from tests.cli.terminal import Ended, type_in
 from unmask.cli.exits import Exit
+from unmask.policy import folders
+from unmask.policy.folders import packaged_store
 from unmask.tenants.token import NOBODY, parse
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -19,6 +21,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Work in a folder whose state is its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    # Whose classes keys are made for.
+    monkeypatch.setattr(folders, "packaged_store", packaged_store)
     return tmp_path / "unmask"
 
 
@@ -181,3 +185,26 @@ def test_a_report_of_nothing_names_nobody() -> None:
     assert (ended.code, ended.out) == (Exit.OK, "")
     assert "0 requests in 7 days: 0 of 0 comparisons name a tenant" in ended.err
     assert record("tenants", "report", "--days", "30") == {"days": 30, "requests": 0, "compared": []}
+
+
+def test_a_tenants_name_is_ascii_and_a_keys_is_anything() -> None:
+    """Hangul can be written composed and in parts, which must not be two tenants; people read the name of a key."""
+    refused = act("tenants", "create", "서울")
+    act("tenants", "create", "seoul")
+    made = record("keys", "create", "seoul", "--name", "고객 지원")
+
+    assert refused.code == Exit.USAGE
+    assert all(part in refused.err for part in ("서울", "A to Z", "Spell it in ASCII", "--name"))
+    assert made["name"] == "고객 지원"
+
+
+@pytest.mark.parametrize(("option", "known"), [("--class", "interactive"), ("--task", "lookup")])
+def test_a_key_for_what_there_is_not_is_refused(option: str, known: str) -> None:
+    """With the names that there are; nothing is made."""
+    act("tenants", "create", "acme")
+    ended = act("keys", "create", "acme", "--name", "ann", option, "nightly")
+
+    assert ended.code == Exit.USAGE
+    assert "nightly" in ended.err
+    assert known in ended.err
+    assert record("keys", "list") == {"keys": []}

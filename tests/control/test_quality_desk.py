@@ -33,9 +33,11 @@ class Watched:
     def __init__(self, *, lowest: int = 3) -> None:
         self.clock = ManualClock()
         self.loads: tuple[ModelLoad, ...] | None = (IDLE,)
+        self.reads = 0
         self.desk = QualityDesk(self._read, self.clock, lowest=lowest)
 
     def _read(self) -> tuple[ModelLoad, ...]:
+        self.reads += 1
         if self.loads is None:
             raise RuntimeError("nobody answers")
         return self.loads
@@ -177,3 +179,22 @@ def test_levels_under_load_are_said_with_the_load() -> None:
     assert list(watched.desk.degraded()) == [
         f"{OF_CLASS}: quality level 1 under load; its work now takes 1.25 times as long as requests may wait"
     ]
+
+
+def test_work_that_ends_is_looked_at_only_where_that_may_change_something() -> None:
+    """Where all is calm at full quality nothing is read; under load calm is noticed though nobody asks."""
+    watched = Watched()
+    watched.level()
+    before = watched.reads
+    watched.desk.ended()
+    assert watched.reads == before
+
+    watched.press(interactive=4.0)
+    low = watched.level()
+    watched.loads = (IDLE,)
+    watched.desk.ended()
+    watched.clock.advance(100 * LEAST_DWELL_S)
+    watched.desk.ended()
+
+    assert low > 0
+    assert watched.level() == 0

@@ -26,4 +26,6 @@ def cache_use(headers: Headers) -> CacheUse:
 
 def with_cache_use(call: Call, headers: Headers) -> Call:
     """Return a call with what its client allows the cache."""
+    if HEADER not in headers:
+        return call
     return replace(call, asked=replace(call.asked, cache=cache_use(headers)))

@@ -78,7 +78,7 @@ def to_call(body: ChatBody | CompletionBody, model: ModelInfo, draw_seed: Callab
     choices = body.n or 1
     return Call(
         model=model,
-        requests=tuple(request for chat in asked.chats for request in _choices(replace(first, messages=chat), choices)),
+        requests=tuple(request for chat in asked.chats for request in _choices(_asking(first, chat), choices)),
         echoes=tuple(echo for echo in asked.echoes for _ in range(choices)),
         delivery=delivery,
         answer_format=_answer_format(body.response_format),
@@ -138,7 +138,12 @@ def _asked_of_completion(body: CompletionBody, model: ModelInfo) -> _Asked:
 
 def _choices(request: Request, count: int) -> tuple[Request, ...]:
     seeds = choice_seeds(request.sampling.seed, count)
-    return tuple(replace(request, sampling=replace(request.sampling, seed=seed)) for seed in seeds)
+    # The first is asked as the call is.
+    return (request, *(replace(request, sampling=replace(request.sampling, seed=seed)) for seed in seeds[1:]))
+
+
+def _asking(request: Request, chat: tuple[Message, ...]) -> Request:
+    return request if request.messages is chat else replace(request, messages=chat)
 
 
 def _messages(given: list[ChatMessage]) -> tuple[Message, ...]:

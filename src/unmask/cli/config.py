@@ -1,6 +1,8 @@
 """``unmask config``."""
 
 import argparse
+from collections.abc import Sequence
+from pathlib import Path
 
 from rich.table import Table
 from rich.text import Text
@@ -11,6 +13,9 @@ from unmask.cli.tools import Tools
 from unmask.config.example import example_file
 from unmask.config.keys import Key, hidden, settings_keys
 from unmask.config.load import Loaded, Source
+from unmask.config.named_files import check_files
+from unmask.errors import ConfigError
+from unmask.local.places import place_of
 
 
 def run_config(args: argparse.Namespace, tools: Tools) -> int:
@@ -19,12 +24,26 @@ def run_config(args: argparse.Namespace, tools: Tools) -> int:
         tools.write(example_file())
         return Exit.OK
     loaded = load_given(args)
+    check_files(loaded)
+    _check_models(loaded.settings.models)
     if args.json:
         file = None if loaded.file is None else str(loaded.file)
         tools.write_json({"file": file, "settings": [_record(key, loaded) for key in settings_keys()]})
     else:
         tools.out.print(_table(loaded))
     return Exit.OK
+
+
+def _check_models(names: Sequence[str]) -> None:
+    """Refuse folders of models that are not there; names and repositories are only known once they are loaded."""
+    for name in names:
+        place = place_of(name)
+        if isinstance(place, Path) and not place.is_dir():
+            raise ConfigError(
+                f"models has {name!r}, and there is no such folder, allowed: names, folders or Hub ids. "
+                "Folders count from the one that the server is started in.",
+                param="models",
+            )
 
 
 def _record(key: Key, loaded: Loaded) -> dict[str, object]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from unmask.app.keys import opened_store, pepper_of
 from unmask.cli.exits import Exit
+from unmask.cli.key_names import check_names
 from unmask.cli.tenant_tables import iso, key_record, key_table
 from unmask.cli.tools import Tools
 from unmask.cli.when import parse_when
@@ -52,6 +53,7 @@ def store_of(args: argparse.Namespace) -> Iterator[TenantStore]:
 
 
 def _create(store: TenantStore, args: argparse.Namespace, tools: Tools) -> int:
+    check_names(args.classes or (), args.task, settings_of(args))
     now = tools.now()
     token = mint(secrets.choice)
     key = Key(

@@ -27,7 +27,8 @@ RewardKeyEnv = Annotated[
 ]
 
 RewardKeyFile = Annotated[
-    str | None, Setting(Group.SEARCH, Folder(), "File of that key, in place of a variable.", empty="no file")
+    str | None,
+    Setting(Group.SEARCH, Folder(is_read=True), "File of that key, in place of a variable.", empty="no file"),
 ]
 
 RewardTimeout = Annotated[

@@ -66,9 +66,10 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A path, or where ``noun`` says so another place; nothing need be there yet."""
+    """A path, or where ``noun`` says so another place; nothing need be there yet, unless a server reads it at start."""
 
     noun: str = "a path"
+    is_read: bool = False
 
     def allow(self, path: str | None) -> bool:
         """Tell whether ``path`` can be one; nothing stands for the default."""

@@ -118,7 +118,7 @@ class Settings:
         str | None,
         Setting(
             Group.ENGINE,
-            Folder(),
+            Folder(is_read=True),
             "File of models that other servers run. With it no model runs here, so models has to be empty.",
             empty="models run here",
         ),
@@ -127,7 +127,7 @@ class Settings:
         str | None,
         Setting(
             Group.ENGINE,
-            Folder(),
+            Folder(is_read=True),
             "File of routes: names that the smaller of two models serves where it is likely enough to be right, and "
             "the larger one otherwise.",
             empty="none",
@@ -325,7 +325,7 @@ class Settings:
     ] = Durability.PROCESS
     prices: Annotated[
         str | None,
-        Setting(Group.LEDGER, Folder(), "File of the price book.", empty="nothing costs anything"),
+        Setting(Group.LEDGER, Folder(is_read=True), "File of the price book.", empty="nothing costs anything"),
     ] = None
 
     cache: CacheChoice = CacheMode.OFF

@@ -249,7 +249,8 @@ class Controller:
         """Return the answer to a request whose first attempt has ended; see `unmask.control.reexpand`."""
         served = begun.served or admitted
         found = await conclude(served, begun.first, generate, beside=begun.beside)
-        found = replace(found, searched=begun.searched)
+        if begun.searched is not None:
+            found = replace(found, searched=begun.searched)
         if begun.tried is not None:
             found = followed(begun.tried, found)
         has_failed = served.can_escalate and bool(found.verdict.failures)
@@ -357,7 +358,7 @@ class Controller:
     def _look(self) -> None:
         """Look at the load when work has ended, so that calm is known though nobody asks."""
         if self._quality is not None:
-            self._quality.look()
+            self._quality.ended()
 
     def _estimate(
         self, policy: Policy, request: Request, classified: Classified, answer_format: AnswerFormat | None

@@ -108,7 +108,7 @@ def looked(state: LevelState, pressure: float, *, now: float, dwell_s: float, lo
         return _pressed(replace(state, calm=None), pressure, now, dwell_s, lowest)
     if pressure >= LOW:
         return replace(state, calm=None)
-    return _calm(replace(state, calm=now if state.calm is None else state.calm), now, dwell_s)
+    return _calm(replace(state, calm=now) if state.calm is None else state, now, dwell_s)
 
 
 def blind(state: LevelState, *, now: float, lowest: int) -> LevelState:

@@ -54,7 +54,9 @@ class QualityDesk:
             service_class: its class; empty where there is none.
             lowest: the class's floor; ``None`` where its policy does not say.
         """
-        found = self._watched.setdefault((model, service_class), _Watched(lowest=self._lowest))
+        found = self._watched.get((model, service_class))
+        if found is None:
+            found = self._watched[model, service_class] = _Watched(lowest=self._lowest)
         found.lowest = self._lowest if lowest is None else lowest
         self.look()
         # A policy that was promoted meanwhile may have raised the floor.
@@ -71,6 +73,11 @@ class QualityDesk:
         """
         found = self._watched.get((model, service_class))
         return None if found is None else LEVELS[min(found.state.level, found.lowest)].width
+
+    def ended(self) -> None:
+        """Look when work has ended, so that calm is known though nobody asks: where all is calm, it stays so."""
+        if any(one.state.level or one.state.calm is None for one in self._watched.values()):
+            self.look()
 
     def look(self) -> None:
         """Look at the load, and move the levels accordingly."""

@@ -106,8 +106,12 @@ class _Story:
     async def _judge(self, attempt: Attempt) -> None:
         """Ask the verifiers, and of what passes them all whether samples agree with it."""
         check, consistency = self.admitted.check, self.admitted.consistency
-        verdict = Verdict() if check is None else check.verdict(attempt.generation.text)
-        self.attempts.append(replace(attempt, verdict=verdict))
+        if check is None:
+            verdict = attempt.verdict
+        else:
+            verdict = check.verdict(attempt.generation.text)
+            attempt = replace(attempt, verdict=verdict)
+        self.attempts.append(attempt)
         if consistency is None or verdict.failures:
             return
         place = len(self.attempts) - 1

@@ -8,9 +8,11 @@ from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from unmask.config.durability import Durability
+from unmask.database.errors import DatabaseUnavailableError
 from unmask.database.failures import translated
 from unmask.database.migrate import migrate
 from unmask.database.place import PARAM
+from unmask.database.prepared import run
 from unmask.database.transactions import WRITES
 from unmask.errors import ConfigError
 
@@ -79,9 +81,12 @@ def _sqlite(url: URL, durability: Durability) -> Engine:
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
+        # A connection that is kept is checked out once for many transactions.
+        if connection.connection.info[_FILE] != _identity(path):
+            raise DatabaseUnavailableError(f"{path} was deleted or replaced; put it back", retry_after_s=1)
         # A transaction that reads first and writes later would be refused when another has written in between.
         writes = connection.get_execution_options().get(WRITES, False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        run(connection, "BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
 

@@ -85,6 +85,12 @@ class Prepared:
         return written
 
 
+def run(connection: Connection, text: str) -> None:
+    """Run a statement without parameters and results, past SQLAlchemy's execution like those that are prepared."""
+    with _cursor(connection, text) as cursor:
+        cursor.execute(text)
+
+
 @contextmanager
 def _cursor(connection: Connection, text: str) -> Iterator[DBAPICursor]:
     driver = connection.dialect.loaded_dbapi

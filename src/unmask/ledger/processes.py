@@ -18,6 +18,7 @@ AT_ONCE = 1_000
 """Requests that are ended in one transaction, so that running ones wait for none of them for long."""
 
 _BEAT = Prepared(update(PROCESSES).where(PROCESSES.c.id == bindparam("_id")).values(beat=PROCESSES.c.beat + 1))
+_KNOWN = Prepared(select(PROCESSES.c.pid).where(PROCESSES.c.id == bindparam("_id")))
 
 Lose = Callable[[Connection, Sequence[str]], None]
 
@@ -51,12 +52,19 @@ class Processes:
         return self._id
 
     def beat(self, connection: Connection) -> None:
-        """Give a sign of life, in the same transaction as what is written.
+        """Give a sign of life; how often is `is_due`. What `be_known` says of names holds here too."""
+        if not _BEAT.count(connection, {"_id": self._id}):
+            self._begin(connection)
+
+    def be_known(self, connection: Connection) -> None:
+        """See to it that this process has its row, in the same transaction as what is written in its name.
 
         If others have ended this process's requests meanwhile it goes on under another name: theirs stay ended.
         """
-        if _BEAT.count(connection, {"_id": self._id}):
-            return
+        if not _KNOWN.rows(connection, {"_id": self._id}):
+            self._begin(connection)
+
+    def _begin(self, connection: Connection) -> None:
         self._id = self._make_id()
         me = self._machine.me()
         row = {"id": self._id, "machine": me.machine, "pid": me.pid, "began": me.began, "beat": 0}

@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from queue import Empty, SimpleQueue
 
 from sqlalchemy import Connection, Engine
 
 from unmask.clock import Clock
 from unmask.database.failures import is_passing, unavailable
-from unmask.database.transactions import writing
+from unmask.database.transactions import KeptConnection
 from unmask.ledger.entry import Entry, Reserve, Result, Settle, unheard, withdrawal
 from unmask.ledger.errors import LedgerFullError, LedgerUnavailableError, UnwritableRowError
 from unmask.ledger.processes import Processes
@@ -71,13 +72,15 @@ class Writer:
         clock: Clock,
         limits: WriterLimits,
     ) -> None:
-        self._engine = engine
+        self._connection = KeptConnection(engine, LEDGER_LOCK)
         self._book = book
         self._processes = processes
         self._sweep = sweep
         self._clock = clock
         self._limits = limits
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
+        # A condition would be woken twice, once for itself and once for its lock.
+        self._bell = SimpleQueue[None]()
         self._waiting: list[Entry] = []
         self._state = _State.OPEN
         self._give_up_at = float("inf")
@@ -98,21 +101,24 @@ class Writer:
             LedgerFullError: as many wait as may.
             LedgerUnavailableError: it is closed.
         """
-        with self._changed:
+        with self._lock:
             if self._state is not _State.OPEN:
                 raise LedgerUnavailableError("the ledger is closed; send the request to another server")
             if not isinstance(entry.booking, Settle):
                 self._make_room()
+            is_first = not self._waiting
             self._waiting.append(entry)
-            self._changed.notify()
+        # The writer takes all that wait, so that one ring is enough for them.
+        if is_first:
+            self._bell.put(None)
 
     def close(self) -> int:
         """Book what waits, stop, and return how many bookings could not be made; blocks."""
-        with self._changed:
+        with self._lock:
             if self._state is _State.OPEN:
                 self._state = _State.CLOSING
                 self._give_up_at = self._clock.now() + self._limits.close_s
-            self._changed.notify()
+        self._bell.put(None)
         self._thread.join()
         return self._unbooked
 
@@ -135,20 +141,24 @@ class Writer:
             else:
                 self._beat()
         self._leave()
-        with self._changed:
+        with self._lock:
             self._state = _State.CLOSED
 
     def _take(self) -> list[Entry] | None:
         """Wait for something to book; nothing is time for a sign of life, and ``None`` the end."""
-        with self._changed:
-            if not self._waiting and self._state is _State.OPEN and not self._processes.is_due():
-                self._changed.wait(self._limits.beat_s)
-            if not self._waiting and self._state is not _State.OPEN:
-                return None
-            if self._processes.is_due():
+        while True:
+            with self._lock:
+                if not self._waiting and self._state is not _State.OPEN:
+                    return None
+                if self._processes.is_due():
+                    return []
+                if self._waiting:
+                    taken, self._waiting = self._waiting[: self._limits.batch], self._waiting[self._limits.batch :]
+                    return taken
+            try:
+                self._bell.get(timeout=self._limits.beat_s)
+            except Empty:
                 return []
-            taken, self._waiting = self._waiting[: self._limits.batch], self._waiting[self._limits.batch :]
-            return taken
 
     def _commit(self, entries: list[Entry]) -> None:
         book, pause = self._book, self._limits.first_pause_s
@@ -175,8 +185,8 @@ class Writer:
     def _transaction(self, entries: Sequence[Entry], book: Book) -> list[Result]:
         results: list[Result] = []
         try:
-            with writing(self._engine, LEDGER_LOCK) as connection:
-                self._processes.beat(connection)
+            with self._connection.writing() as connection:
+                self._processes.be_known(connection)
                 results = book(connection, entries)
         except Exception:
             # Where the commit failed it may have happened nevertheless; before that, there is nothing to find.
@@ -218,12 +228,12 @@ class Writer:
             )
 
     def _put_first(self, entry: Entry) -> None:
-        with self._changed:
+        with self._lock:
             self._waiting.insert(0, entry)
 
     def _beat(self) -> None:
         try:
-            with writing(self._engine, LEDGER_LOCK) as connection:
+            with self._connection.writing() as connection:
                 self._processes.beat(connection)
                 self._processes.reap(connection)
                 self._sweep(connection)
@@ -236,13 +246,15 @@ class Writer:
 
     def _leave(self) -> None:
         try:
-            with writing(self._engine, LEDGER_LOCK) as connection:
+            with self._connection.writing() as connection:
                 self._processes.leave(connection)
         except Exception as error:  # noqa: BLE001 - whoever opens the ledger next finds what is left
             _LOG.warning("the ledger is left as it is: %s", unavailable(error).message)
+        finally:
+            self._connection.close()
 
     def _must_give_up(self) -> bool:
-        with self._changed:
+        with self._lock:
             return self._state is not _State.OPEN and self._clock.now() >= self._give_up_at
 
     def _fail(self, entries: Sequence[Entry], error: Exception) -> None:

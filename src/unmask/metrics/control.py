@@ -119,7 +119,8 @@ class ControlInstruments:
 
     def refined(self, model: str, tokens: int) -> None:
         """Count prompt tokens that were spared."""
-        self._refined_tokens.labels(model).inc(tokens)
+        if tokens:
+            self._refined_tokens.labels(model).inc(tokens)
 
     def compared(self, model: str, *, passed: bool, refined_passed: bool) -> None:
         """Count a request that was answered unrefined and refined."""

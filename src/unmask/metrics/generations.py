@@ -111,7 +111,9 @@ class GenerationInstruments:
             (self._drafted, usage.drafted),
             (self._accepted, usage.accepted),
         ):
-            counter.labels(label).inc(amount)
+            # Finding a series takes longer than counting in it, and half of these are 0 as a rule.
+            if amount:
+                counter.labels(label).inc(amount)
 
     def _took(self, label: str, timing: Timing, usage: Usage) -> None:
         ran = timing.finished - timing.started

@@ -24,6 +24,11 @@ LOCK: Final = 0x756E6D6B_10
 LONGEST_NAME = 128
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """Of tenants, service classes and task types."""
+ALLOWED_NAME = "1 to 64 letters (A to Z, a to z), digits, dots, dashes and underscores, a letter or digit first"
+NOT_ASCII = (
+    "Spell it in ASCII: most other scripts can write one name in several ways, which would be several names. "
+    "What a key is called with --name may be in any script."
+)
 RESERVED: Final = frozenset({"platform"})
 """No tenant has this name: the books put it where what is charged to nobody goes."""
 
@@ -186,9 +191,8 @@ class TenantStore:
 def check_name(param: str, name: str) -> None:
     """Raise a `TenantActError` for what is no name of a tenant, class or task type."""
     if NAME.fullmatch(name) is None:
-        raise TenantActError(
-            param, name, "1 to 64 letters, digits, dots, dashes and underscores", "It begins with a letter or digit."
-        )
+        fix = "Begin it with a letter or digit." if name.isascii() else NOT_ASCII
+        raise TenantActError(param, name, ALLOWED_NAME, fix)
 
 
 def _check_names(param: str, names: Iterable[str]) -> None:
