@@ -83,8 +83,7 @@ def observe(logits: Tensor, draws: Sequence[Draw], needs: Needs) -> list[Signals
 
     A row with a logit that is not a number has ``None``: better no answer than a made-up one.
     """
-    # Numpy's is the faster by far, and of equals it takes the first.
-    tokens = torch.from_numpy(logits.numpy().argmax(-1, keepdims=True))
+    tokens = _likeliest(logits)
     top = logits.gather(-1, tokens)
     # Of equals the other one is next, and the lead is 0. A copy and a maximum take a quarter of what a search for two.
     following = logits.scatter(-1, tokens, -INFINITY).amax(-1, keepdim=True) if needs.gap else None
@@ -97,19 +96,27 @@ def observe(logits: Tensor, draws: Sequence[Draw], needs: Needs) -> list[Signals
     others = mass.scatter_(-1, tokens, 0.0).sum(-1, keepdim=True)
     odds = (chosen.double() / others.double()).log().squeeze(-1)
     stacked = Signals(
-        tokens=tokens.squeeze(-1).numpy(),
-        probability=odds.sigmoid().float().numpy(),
+        tokens=tokens.squeeze(-1).cpu().numpy(),
+        probability=odds.sigmoid().float().cpu().numpy(),
         confidence=rounded(odds),
-        gap=None if following is None else (top - following).squeeze(-1).numpy(),
-        entropy=None if entropy is None else entropy.numpy(),
+        gap=None if following is None else (top - following).squeeze(-1).cpu().numpy(),
+        entropy=None if entropy is None else entropy.cpu().numpy(),
         log_probabilities=logs if needs.log_probabilities else None,
     )
     # The largest logit of a position is finite only where every logit is a number and some token can be drawn.
-    sound: Flags = top.isfinite().squeeze(-1).numpy()
+    sound: Flags = top.isfinite().squeeze(-1).cpu().numpy()
     ends = list(accumulate(draw.length for draw in draws))
     parts = [slice(end - draw.length, end) for draw, end in zip(draws, ends, strict=True)]
     is_sound = bool(sound.all())
     return [_part(stacked, part) if is_sound or sound[part].all() else None for part in parts]
+
+
+def _likeliest(logits: Tensor) -> Tensor:
+    """Return the likeliest token of each position, ``[places, 1]``."""
+    if logits.device.type != "cpu":
+        return logits.argmax(-1, keepdim=True)
+    # Numpy's is the faster by far, and of equals it takes the first.
+    return torch.from_numpy(logits.numpy().argmax(-1, keepdims=True))
 
 
 def _entropy(mass: Tensor, logs: Tensor) -> Tensor:
@@ -122,7 +129,7 @@ def _entropy(mass: Tensor, logs: Tensor) -> Tensor:
 def rounded(odds: Tensor) -> Floats:
     """Return bounded, rounded log-odds, so that the last bits of a matrix product do not rank two positions."""
     bounded = odds.clamp(-MAX_LOG_ODDS, MAX_LOG_ODDS).round(decimals=ROUND_DECIMALS)
-    result: Floats = bounded.float().numpy()
+    result: Floats = bounded.float().cpu().numpy()
     return result
 
 
@@ -170,18 +177,21 @@ def _redraw(logits: Tensor, top: Tensor, draws: Sequence[Draw], tokens: Tensor) 
     for draw in draws:
         part = slice(first, first + draw.length)
         if draw.sampling.temperature > 0:
-            tokens[part] = _sample(logits[part] - top[part], draw)
+            tokens[part] = sample(logits[part] - top[part], draw)
         first += draw.length
 
 
-def _sample(logits: Tensor, draw: Draw) -> Tensor:
+def sample(logits: Tensor, draw: Draw) -> Tensor:
     """Draw by inverse distribution, in the order of ids, from one uniform number a position.
 
     The order of ids is the same however the last bits of two likely tokens fall.
 
     Args:
         logits: ``[length, vocabulary]``, the largest of each position 0.
-        draw: how to draw.
+        draw: how to draw; its temperature is above 0.
+
+    Returns:
+        Ids ``[length, 1]``.
     """
     # In double precision first: in single, a tiny temperature is zero, and zero by zero is no number.
     weights = (logits.double() / draw.sampling.temperature).exp()
@@ -189,7 +199,7 @@ def _sample(logits: Tensor, draw: Draw) -> Tensor:
         weights = _nucleus(weights, draw.sampling.top_p)
     cumulative = weights.cumsum(-1)
     mass = cumulative[:, -1:]
-    drawn = (cumulative <= uniform_noise(draw).unsqueeze(-1) * mass).sum(-1, keepdim=True)
+    drawn = (cumulative <= uniform_noise(draw).to(logits.device).unsqueeze(-1) * mass).sum(-1, keepdim=True)
     # Where the product rounds up to the mass itself, the last token that has any.
     return drawn.minimum((cumulative < mass).sum(-1, keepdim=True))
 

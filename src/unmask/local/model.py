@@ -12,6 +12,7 @@ from unmask.engine.precision import dtype_of, precision_fault
 from unmask.engine.runner import RowRunner, Runner
 from unmask.engine.weights import LoadedModel
 from unmask.errors import ConfigError, WeightsError
+from unmask.plan import PlanRunner
 from unmask.sched.batcher import Batcher
 from unmask.sched.ending import TokenBytes
 from unmask.sched.settings import SchedSettings
@@ -83,7 +84,21 @@ def make_core(
     queue_limit: int = QUEUE_LIMIT,
     adapter: Adapter = EMBEDDED_ADAPTER,
 ) -> Core:
-    """Put a model's runner behind a scheduler, which does no more than the model can."""
+    """Put a model's runner behind a scheduler; see `make_core_over`."""
+    engine = Engine(runner, adapter)
+    return make_core_over(engine, token_bytes, settings, clock, queue_limit=queue_limit, adapter=adapter)
+
+
+def make_core_over(
+    engine: PlanRunner,
+    token_bytes: TokenBytes,
+    settings: SchedSettings,
+    clock: Clock,
+    *,
+    queue_limit: int,
+    adapter: Adapter,
+) -> Core:
+    """Put an engine behind a scheduler, which does no more than the model can."""
     possible = replace(
         settings,
         prefix_cache=settings.prefix_cache and adapter.exact_cache,
@@ -99,7 +114,7 @@ def make_core(
         clock=clock,
         queue_limit=queue_limit,
     )
-    return Core(Engine(runner, adapter), batcher, clock)
+    return Core(engine, batcher, clock)
 
 
 def serve_model(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import torch
 
 from unmask.engine.families.family import Description
+from unmask.engine.families.gemma.network import GemmaNetwork
 from unmask.engine.families.shape import tensor_shapes
 from unmask.engine.families.shards import parameters_of
 from unmask.errors import ConfigError
@@ -44,6 +45,25 @@ def memory_need(described: Description, settings: SchedSettings, dtype: torch.dt
         pages=held * (8 + (0 if block is None else shape.layers * shape.kept * size)),
         forward=tokens * (4 * shape.width + 3 * shape.hidden + 2 * heads) * size
         + LOGIT_COPIES * 4 * asked * shape.vocabulary,
+    )
+
+
+def noisy_memory_need(
+    network: GemmaNetwork, canvas_length: int, settings: SchedSettings, dtype: torch.dtype
+) -> MemoryNeed:
+    """Estimate what a DiffusionGemma takes; it may be without weights yet."""
+    config, size = network.config, dtype.itemsize
+    held = settings.pages * settings.page_size
+    tokens = max(settings.prefill_tokens, canvas_length) + canvas_length * settings.max_rows
+    widest = max(heads * width for heads, width in network.kept)
+    hidden = config.intermediate_size + config.top_k_experts * config.moe_intermediate_size
+    queries = config.num_attention_heads * max(width for _, width in network.kept)
+    return MemoryNeed(
+        weights=network.parameters * size,
+        pages=held * 2 * size * sum(heads * width for heads, width in network.kept),
+        # Canvases are run together, and each one's logits by themselves.
+        forward=tokens * (4 * config.hidden_size + 3 * hidden + 2 * (queries + 2 * widest)) * size
+        + (LOGIT_COPIES + 2) * 4 * canvas_length * config.vocab_size,
     )
 
 
