@@ -16,7 +16,8 @@ def test_noise_is_a_function_of_seed_canvas_and_step(seed: int, canvas: int, ste
 
 def test_noise_differs_with_each_of_them() -> None:
     """No two seeds, canvases or steps share it."""
-    found = [tuple(noise(*key, 16, 1000).tolist()) for key in product(range(3), repeat=3)]
+    keys = product(range(3), range(3), range(3))
+    found = [tuple(noise(seed, canvas, step, 16, 1000).tolist()) for seed, canvas, step in keys]
 
     assert len(set(found)) == 27
 

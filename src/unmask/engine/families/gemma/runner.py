@@ -78,7 +78,8 @@ class GemmaRunner:
             ]
         )
         rows = Rows(spans=spans, pool=self._pool, appends=False)
-        return self._network.decode(tokens, conditioning, self._positions(spans), rows).split(lengths)
+        hidden = self._network.decode(tokens, conditioning, self._positions(spans), rows)
+        return torch.split(hidden, lengths)
 
     def _positions(self, spans: Sequence[Span]) -> Tensor:
         return torch.cat([torch.arange(span.start, span.start + span.count) for span in spans]).to(self._network.device)
