@@ -87,9 +87,8 @@ class ModelInfo:
         return -(-tokens // canvas_length) + self.on_grid
 
     def default_steps_of(self, canvas_length: int | None) -> int:
-        """Return the steps of a canvas that are taken unless asked otherwise: of another length, one a position."""
-        length = canvas_length or self.default_canvas_length
-        return self.default_steps if length == self.default_canvas_length else min(self.default_steps, length)
+        """Return the steps of a canvas that are taken unless asked otherwise: never more than it has positions."""
+        return min(self.default_steps, canvas_length or self.default_canvas_length)
 
     def default_canvas_of(self, mode: Mode) -> int:
         """Return the canvas length that is taken unless asked otherwise: canvases that only draft are shorter."""

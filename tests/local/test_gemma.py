@@ -86,13 +86,13 @@ async def test_what_a_model_is_follows_from_its_files(tmp_path: Path) -> None:
     assert model.page_bytes == 32 * 2 * (2 * 16 + 32) * 4
 
 
-def test_steps_may_be_more_than_positions(tmp_path: Path) -> None:
-    """What noise is replaced in may take longer than one step a position."""
+def test_steps_may_be_more_than_positions_where_they_are_asked_for(tmp_path: Path) -> None:
+    """Up to those that the checkpoint names; by default no canvas takes more than one a position."""
     folder = write(tmp_path)
     write_object(folder / "generation_config.json", PUBLISHED.generation | {"max_denoising_steps": 48})
     info = serve(folder).info
 
-    assert (info.default_steps_of(None), info.default_steps_of(8), info.max_steps) == (48, 48, 48)
+    assert (info.default_steps, info.max_steps) == (8, 48)
 
 
 @pytest.mark.parametrize(

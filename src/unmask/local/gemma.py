@@ -69,7 +69,7 @@ def serve_gemma(
         canvas_lengths=(described.canvas_length,),
         default_canvas_length=described.canvas_length,
         max_steps=max(described.canvas_length, described.default_steps),
-        default_steps=described.default_steps,
+        default_steps=min(described.default_steps, described.canvas_length),
         default_max_tokens=described.default_max_tokens,
         tasks=tuple(all_tasks()),
         levers=LEVERS,

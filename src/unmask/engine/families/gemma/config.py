@@ -56,7 +56,7 @@ class GemmaDescription:
         end_ids: with which answers end, as the configuration says.
         context_length: positions that the model is made for.
         canvas_length: the one that it has.
-        default_steps: of a canvas that nobody has asked for.
+        default_steps: of a canvas, as the checkpoint has it.
         default_max_tokens: of an answer.
         terms: how it samples.
     """
