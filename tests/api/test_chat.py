@@ -84,6 +84,7 @@ async def test_answer_is_a_chat_completion() -> None:
                 "precision": "float32",
                 "control": False,
                 "cache": None,
+                "approximate_cache": None,
                 "quality_level": 0,
             },
         },

@@ -132,6 +132,7 @@ async def test_answer_says_what_it_was_given(site: Site) -> None:
         "precision": "float32",
         "control": False,
         "cache": None,
+        "approximate_cache": None,
         "quality_level": 0,
     }
     assert response.headers["x-unmask-bucket"] == "L"

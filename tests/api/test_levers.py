@@ -34,6 +34,20 @@ async def test_steps_are_refused_where_nobody_heeds_them(param: str) -> None:
     assert backend.requests == []
 
 
+@pytest.mark.parametrize(
+    ("field", "value"), [("strategy", "low_confidence"), ("strategy", "klass"), ("threshold", 0.5), ("window", 4)]
+)
+async def test_strategies_are_refused_where_a_model_has_its_own(field: str, value: object) -> None:
+    """The default one too, where a client names it: it is not what the model does."""
+    backend = FakeBackend(models=(make_model("noisy", levers=(Lever.BUDGET,)),))
+    async with client_of(make_app(backend)) as client:
+        answer = await client.post(CHAT, json=chat_body(model="noisy", diffusion={field: value}))
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "unsupported_parameter")
+    assert answer.json()["error"]["param"] == f"diffusion.{field}"
+    assert backend.requests == []
+
+
 async def test_silence_is_no_request_for_steps() -> None:
     """A body that says nothing of steps reaches the backend without any."""
     backend = FakeBackend(models=(FAR,))

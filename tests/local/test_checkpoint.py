@@ -15,7 +15,8 @@ from unmask.errors import CheckpointFolderError, ConfigError, InvalidRequestErro
 from unmask.local import checkpoint as checkpoint_module
 from unmask.local.backend import LocalBackend
 from unmask.local.build import LocalPlan, build_local_backends
-from unmask.local.checkpoint import Wanted, chosen_device, serve_checkpoint
+from unmask.local.checkpoint import serve_checkpoint
+from unmask.local.checkpoint_files import Wanted, chosen_device
 from unmask.local.model import ServedModel
 from unmask.sched.settings import SchedSettings
 from unmask.testing.checkpoints import (

@@ -8,6 +8,7 @@ from unmask.api.budget import AskedBudget, asked_budget
 from unmask.api.call import Call, Delivery
 from unmask.api.chat_schema import ChatBody, ChatMessage
 from unmask.api.completion_schema import MOST_ANSWERS, CompletionBody
+from unmask.api.errors import UnsupportedFieldError
 from unmask.api.format_schema import PlainFormat, ResponseFormat, SchemaFormat
 from unmask.api.mode import asked_mode
 from unmask.api.refusals import refusal
@@ -16,7 +17,7 @@ from unmask.api.searching import asked_search
 from unmask.api.seeds import choice_seeds
 from unmask.api.shown import AsJson
 from unmask.api.verifying import verifying
-from unmask.backend import ModelInfo, Request
+from unmask.backend import Lever, ModelInfo, Request
 from unmask.control.asked import MAX_REEXPANSIONS, Asked
 from unmask.errors import InvalidRequestError
 from unmask.service import Criticality
@@ -67,7 +68,7 @@ def to_call(body: ChatBody | CompletionBody, model: ModelInfo, draw_seed: Callab
         max_tokens=asked.max_tokens,
         budget=steps.budget,
         canvas_length=steps.canvas_length,
-        strategy=_strategy(options),
+        strategy=_strategy(options, model),
         sampling=_sampling(body, draw_seed),
         mode=asked_mode(body, model),
         stop=(body.stop,) if isinstance(body.stop, str) else tuple(body.stop or ()),
@@ -224,7 +225,13 @@ def _asked(options: DiffusionOptions, steps: AskedBudget, delivery: Delivery, ti
     )
 
 
-def _strategy(options: DiffusionOptions) -> StrategyChoice:
+def _strategy(options: DiffusionOptions, model: ModelInfo) -> StrategyChoice:
+    for field, value in (("strategy", options.strategy), ("threshold", options.threshold), ("window", options.window)):
+        if value is not None and Lever.STRATEGY not in model.levers:
+            given = str(value) if isinstance(value, str) else value
+            raise UnsupportedFieldError(
+                f"diffusion.{field}", given, "null", f"{model.name} has a way of its own: leave it out."
+            )
     name, threshold = options.strategy or StrategyChoice().name, options.threshold
     if threshold is not None and threshold > 1 and name.has_bounded_threshold:
         raise InvalidRequestError("diffusion.threshold", threshold, "0 to 1", f"With {name} it is a probability.")

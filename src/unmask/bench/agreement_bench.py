@@ -17,7 +17,8 @@ from unmask.engine.engine import Engine
 from unmask.engine.families.folder import Say
 from unmask.engine.families.runner import FamilyRunner
 from unmask.errors import UnmaskError
-from unmask.local.checkpoint import LoadedCheckpoint, Wanted, load_checkpoint, put_behind_core
+from unmask.local.checkpoint import LoadedCheckpoint, load_checkpoint, put_behind_core
+from unmask.local.checkpoint_files import Wanted
 from unmask.local.limits import make_submission
 from unmask.local.model import ServedModel
 from unmask.local.places import served_name

@@ -64,7 +64,9 @@ def _record(key: Key, loaded: Loaded) -> dict[str, object]:
 
 def _table(loaded: Loaded) -> Table:
     table = Table()
-    for name in ("setting", "value", "from", "meaning"):
+    # A name in two lines can be neither found nor copied.
+    table.add_column("setting", no_wrap=True)
+    for name in ("value", "from", "meaning"):
         table.add_column(name, overflow="fold")
     group = None
     for key in settings_keys():

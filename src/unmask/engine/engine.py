@@ -45,7 +45,6 @@ class Engine:
     def __init__(self, runner: RowRunner, adapter: Adapter) -> None:
         self.runner = runner
         self.adapter = adapter
-        self._ends = adapter.ends
         self._forbidden = torch.tensor(adapter.forbidden, dtype=torch.long)
         self._strategy = lru_cache(maxsize=64)(make_strategy)
 
@@ -95,7 +94,7 @@ class Engine:
         if not last and not self._converged(after, task.limit):
             after, state = self._stepped(task, self._view(task, before, draft), signals)
         converged = self._converged(after, task.limit)
-        draft = self._closed(draft)
+        draft = self.adapter.closed(draft)
         if converged or last:
             after = draft
         result = CanvasResult(
@@ -103,7 +102,7 @@ class Engine:
             finished=converged or last,
             converged=converged,
             state=state,
-            record=_record(task, draft, tuple(token != self.adapter.mask for token in after), signals)
+            record=step_record(task, draft, tuple(token != self.adapter.mask for token in after), signals)
             if task.trace
             else None,
             logprobs=() if task.top_logprobs is None else self._logprobs(task, after, logits, task.top_logprobs),
@@ -123,7 +122,7 @@ class Engine:
         # What was reopened in this step goes back to what it was, and nobody has asked for its distribution.
         pairs = zip(task.tokens, result.tokens, strict=True)
         still_open = [place for place, (old, new) in enumerate(pairs) if old == mask == new]
-        horizon = self._horizon(draft, task.limit)
+        horizon = self.adapter.horizon(draft, task.limit)
         step = Step(
             asked=np.array(task.asked, dtype=np.int64),
             signals=own,
@@ -148,7 +147,7 @@ class Engine:
         was_open = np.array(task.tokens, dtype=np.int64)[asked] == self.adapter.mask
         tokens = np.array(after, dtype=np.int64)[asked]
         # Behind the end of a finished canvas is nothing that becomes output.
-        until = task.limit if self.adapter.mask in after else self._horizon(after, task.limit)
+        until = task.limit if self.adapter.mask in after else self.adapter.horizon(after, task.limit)
         rows = np.flatnonzero((was_open | (task.step == 0)) & (tokens != self.adapter.mask) & (asked < until))
         found = fixed_tokens(logits[torch.from_numpy(rows)], tokens[rows], count)
         scored: list[FixedToken | None] = [None] * len(after)
@@ -168,7 +167,7 @@ class Engine:
 
     def _view(self, task: CanvasTask, before: Ints, draft: Tokens) -> CanvasView:
         is_open = before == self.adapter.mask
-        horizon = self._horizon(draft, task.limit)
+        horizon = self.adapter.horizon(draft, task.limit)
         candidates = is_open.copy()
         candidates[horizon:] = False
         quota = -(-int(candidates.sum()) // task.steps_left)
@@ -189,19 +188,9 @@ class Engine:
             end=self.adapter.end,
         )
 
-    def _horizon(self, tokens: Tokens, limit: int) -> int:
-        """Return how many positions matter: up to and including the first end token, within the limit."""
-        within = tokens[:limit]
-        return min((within.index(end) + 1 for end in self._ends if end in within), default=limit)
-
     def _converged(self, tokens: Tokens, limit: int) -> bool:
         """Tell whether no mask stands before the first fixed end token, nor within the limit where none is fixed."""
-        return self.adapter.mask not in tokens[: self._horizon(tokens, limit)]
-
-    def _closed(self, tokens: Tokens) -> Tokens:
-        """Fill everything after the first end token with end tokens."""
-        kept = self._horizon(tokens, len(tokens))
-        return tokens[:kept] + (self.adapter.end,) * (len(tokens) - kept)
+        return self.adapter.mask not in tokens[: self.adapter.horizon(tokens, limit)]
 
 
 def _decoded(task: DecodeTask, signals: Signals, logits: Tensor) -> TokenResult:
@@ -209,7 +198,8 @@ def _decoded(task: DecodeTask, signals: Signals, logits: Tensor) -> TokenResult:
     return TokenResult(token=int(signals.tokens[0]), logprobs=logprobs)
 
 
-def _record(task: CanvasTask, draft: Tokens, fixed: tuple[bool, ...], signals: Signals) -> StepTrace:
+def step_record(task: CanvasTask, draft: Tokens, fixed: tuple[bool, ...], signals: Signals) -> StepTrace:
+    """Return what a step is told of in a trace: its draft, what of it stays, and its signals."""
     assert signals.entropy is not None, "traced rows ask for entropy"
     return StepTrace(
         canvas=task.index,

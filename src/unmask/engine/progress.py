@@ -129,7 +129,7 @@ def _divergence(step: Step, earlier: Earlier) -> float | None:
     before = earlier.log_probabilities[torch.from_numpy(np.searchsorted(earlier.places, places))]
     mass = now.exp()
     each: Tensor = torch.linalg.vecdot(mass, now.clamp_min_(LEAST_LOG).sub_(before))
-    return float(_rounded(each.numpy()).mean())
+    return float(_rounded(each.cpu().numpy()).mean())
 
 
 def _confidence(signal: ProgressSignal, step: Step, rows: Ints) -> float:

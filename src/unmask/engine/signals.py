@@ -88,17 +88,13 @@ def observe(logits: Tensor, draws: Sequence[Draw], needs: Needs) -> list[Signals
 
     A row with a logit that is not a number has ``None``: better no answer than a made-up one.
     """
-    # Numpy's is the faster by far, and of equals it takes the first.
-    values = logits.numpy()
-    likeliest = values.argmax(-1)
-    largest = values[np.arange(len(values)), likeliest]
-    tokens, top = torch.from_numpy(likeliest).unsqueeze(-1), torch.from_numpy(largest).unsqueeze(-1)
+    tokens, top = _likeliest(logits)
     # Of equals the other one is next, and the lead is 0. A copy and a maximum take a quarter of what a search for two.
     following = logits.scatter(-1, tokens, -INFINITY).amax(-1, keepdim=True) if needs.gap else None
     _redraw(logits, top, draws, tokens)
     stacked = _stacked(logits, tokens, None if following is None else top - following, needs)
     # The largest logit of a position is finite only where every logit is a number and some token can be drawn.
-    sound: Flags = np.isfinite(largest)
+    sound: Flags = np.isfinite(top.squeeze(-1).cpu().numpy())
     ends = list(accumulate(draw.length for draw in draws))
     parts = [slice(end - draw.length, end) for draw, end in zip(draws, ends, strict=True)]
     is_sound = bool(sound.all())
@@ -107,8 +103,8 @@ def observe(logits: Tensor, draws: Sequence[Draw], needs: Needs) -> list[Signals
 
 def _stacked(logits: Tensor, tokens: Tensor, gap: Tensor | None, needs: Needs) -> Signals:
     """Return the signals of all rows, of drawn tokens and gaps ``[places, 1]``."""
-    drawn: Ints = tokens.squeeze(-1).numpy()
-    gaps = None if gap is None else gap.squeeze(-1).numpy()
+    drawn: Ints = tokens.squeeze(-1).cpu().numpy()
+    gaps = None if gap is None else gap.squeeze(-1).cpu().numpy()
     if not needs.confidence:
         unread = np.full(len(drawn), np.nan, dtype=np.float32)
         return Signals(
@@ -123,11 +119,25 @@ def _stacked(logits: Tensor, tokens: Tensor, gap: Tensor | None, needs: Needs) -
     odds = (chosen.double() / others.double()).log().squeeze(-1)
     return Signals(
         tokens=drawn,
-        probability=odds.sigmoid().float().numpy(),
+        probability=odds.sigmoid().float().cpu().numpy(),
         confidence=rounded(odds),
         gap=gaps,
-        entropy=None if entropy is None else entropy.numpy(),
+        entropy=None if entropy is None else entropy.cpu().numpy(),
         log_probabilities=logs if needs.log_probabilities else None,
+    )
+
+
+def _likeliest(logits: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the likeliest token of each position and its logit, ``[places, 1]`` each."""
+    if logits.device.type != "cpu":
+        largest, tokens = logits.max(-1, keepdim=True)
+        return tokens, largest
+    # Numpy's is the faster by far, and of equals it takes the first.
+    values = logits.numpy()
+    likeliest = values.argmax(-1)
+    return (
+        torch.from_numpy(likeliest).unsqueeze(-1),
+        torch.from_numpy(values[np.arange(len(values)), likeliest]).unsqueeze(-1),
     )
 
 
@@ -141,7 +151,7 @@ def _entropy(mass: Tensor, logs: Tensor) -> Tensor:
 def rounded(odds: Tensor) -> Floats:
     """Return bounded, rounded log-odds, so that the last bits of a matrix product do not rank two positions."""
     bounded = odds.clamp(-MAX_LOG_ODDS, MAX_LOG_ODDS).round(decimals=ROUND_DECIMALS)
-    result: Floats = bounded.float().numpy()
+    result: Floats = bounded.float().cpu().numpy()
     return result
 
 
@@ -189,18 +199,21 @@ def _redraw(logits: Tensor, top: Tensor, draws: Sequence[Draw], tokens: Tensor) 
     for draw in draws:
         part = slice(first, first + draw.length)
         if draw.sampling.temperature > 0:
-            tokens[part] = _sample(logits[part] - top[part], draw)
+            tokens[part] = sample(logits[part] - top[part], draw)
         first += draw.length
 
 
-def _sample(logits: Tensor, draw: Draw) -> Tensor:
+def sample(logits: Tensor, draw: Draw) -> Tensor:
     """Draw by inverse distribution, in the order of ids, from one uniform number a position.
 
     The order of ids is the same however the last bits of two likely tokens fall.
 
     Args:
         logits: ``[length, vocabulary]``, the largest of each position 0.
-        draw: how to draw.
+        draw: how to draw; its temperature is above 0.
+
+    Returns:
+        Ids ``[length, 1]``.
     """
     # In double precision first: in single, a tiny temperature is zero, and zero by zero is no number.
     weights = (logits.double() / draw.sampling.temperature).exp()
@@ -208,7 +221,7 @@ def _sample(logits: Tensor, draw: Draw) -> Tensor:
         weights = _nucleus(weights, draw.sampling.top_p)
     cumulative = weights.cumsum(-1)
     mass = cumulative[:, -1:]
-    drawn = (cumulative <= uniform_noise(draw).unsqueeze(-1) * mass).sum(-1, keepdim=True)
+    drawn = (cumulative <= uniform_noise(draw).to(logits.device).unsqueeze(-1) * mass).sum(-1, keepdim=True)
     # Where the product rounds up to the mass itself, the last token that has any.
     return drawn.minimum((cumulative < mass).sum(-1, keepdim=True))
 

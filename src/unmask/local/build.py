@@ -11,7 +11,8 @@ from unmask.engine.families.folder import Say, unheard
 from unmask.engine.weights import LoadedModel, load_weights, packaged_models, packaged_weights
 from unmask.errors import ConfigError, WeightsError
 from unmask.local.backend import LocalBackend
-from unmask.local.checkpoint import Wanted, exact_cache_error, serve_checkpoint
+from unmask.local.checkpoint import exact_cache_error, serve_checkpoint
+from unmask.local.checkpoint_files import Wanted
 from unmask.local.hub import download
 from unmask.local.memory import PoolNeed, check_pages, free_memory, measured_pages
 from unmask.local.model import QUEUE_LIMIT, ServedModel, page_bytes, serve_model

@@ -1,7 +1,6 @@
 """Puts a published checkpoint behind a core."""
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,39 +11,30 @@ from unmask.clock import Clock
 from unmask.engine.adapter import Adapter
 from unmask.engine.families.decoder import Decoder
 from unmask.engine.families.family import Description
-from unmask.engine.families.folder import CheckpointFolder, Say, digest_of, open_folder, read_bytes, read_object
-from unmask.engine.families.registry import family_of
+from unmask.engine.families.folder import CheckpointFolder, Say, digest_of, open_folder
+from unmask.engine.families.registry import family_of, is_gemma
 from unmask.engine.families.runner import FamilyRunner
 from unmask.engine.families.shape import tensor_shapes
 from unmask.engine.families.shards import Shards, parameters_of
 from unmask.engine.precision import dtype_of, widths_fault
-from unmask.errors import CheckpointFolderError, ConfigError, shown
+from unmask.errors import CheckpointFolderError, ConfigError
+from unmask.local.checkpoint_files import (
+    FLOATS,
+    TOKENIZER,
+    TOKENIZER_SETTINGS,
+    Wanted,
+    chosen_device,
+    chosen_precision,
+    optional_object,
+    read_tokenizer,
+)
+from unmask.local.gemma import serve_gemma
 from unmask.local.model import QUEUE_LIMIT, ServedModel, make_core
 from unmask.local.need import check_fits, free_bytes, memory_need
 from unmask.sched.settings import SchedSettings
 from unmask.tasks.registry import all_tasks
-from unmask.text.checkpoint_tokenizer import CheckpointTokenizer, TokenizerFiles
-from unmask.text.vocabulary_files import QWEN2_CLASSES, qwen2_tokenizer
-from unmask.types import ApproximateCache, ApproximateKv, Device, Message, Precision, Role
-
-TOKENIZER = "tokenizer.json"
-TOKENIZER_SETTINGS = "tokenizer_config.json"
-GENERATION = "generation_config.json"
-TEMPLATE = "chat_template.jinja"
-VOCABULARY, MERGES = "vocab.json", "merges.txt"
-HALVES = frozenset({"bfloat16", "float16"})
-"""Types of published weights that are run in bfloat16."""
-FLOATS = frozenset({Precision.FLOAT32, Precision.BFLOAT16})
-"""Precisions that every device has."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """How a checkpoint is to be run; ``precision`` is its own where nothing is said."""
-
-    device: Device = Device.AUTO
-    precision: Precision | None = None
-    approximate: ApproximateKv = ApproximateKv()
+from unmask.text.checkpoint_tokenizer import CheckpointTokenizer
+from unmask.types import ApproximateCache, ApproximateKv, Message, Precision, Role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +59,11 @@ def serve_checkpoint(
     queue_limit: int = QUEUE_LIMIT,
 ) -> ServedModel:
     """Load a checkpoint and put it behind a core of its own; see `load_checkpoint`."""
+    folder = open_folder(path)
+    if is_gemma(folder.config):
+        if wanted.approximate.is_on:
+            raise exact_cache_error(name, wanted.approximate)
+        return serve_gemma(folder, name, settings, clock, say=say, wanted=wanted, queue_limit=queue_limit)
     loaded = load_checkpoint(path, name, settings, say=say, wanted=wanted)
     return put_behind_core(loaded, settings, clock, approximate=wanted.approximate, queue_limit=queue_limit)
 
@@ -76,7 +71,7 @@ def serve_checkpoint(
 def load_checkpoint(
     path: Path, name: str, settings: SchedSettings, *, say: Say, wanted: Wanted = Wanted()
 ) -> LoadedCheckpoint:
-    """Load a checkpoint.
+    """Load a checkpoint of a family that has masks.
 
     Args:
         path: of its folder.
@@ -90,12 +85,15 @@ def load_checkpoint(
         ConfigError: device, precision or cache cannot be had, or memory has no room.
     """
     folder = open_folder(path)
+    if is_gemma(folder.config):
+        # Whoever comes here with one wants it with an approximate cache.
+        raise exact_cache_error(name, wanted.approximate)
     described = family_of(folder.config).describe(folder.config)
     if wanted.approximate.is_on and described.pattern.block is not None:
         raise exact_cache_error(name, wanted.approximate)
-    tokenizer = _tokenizer(folder, described)
+    tokenizer = read_tokenizer(folder, described.shape.vocabulary, end_texts=described.end_texts)
     adapter = _adapter(folder, described, tokenizer)
-    precision, device = _precision(folder, wanted), chosen_device(wanted.device)
+    precision, device = chosen_precision(folder, wanted), chosen_device(wanted.device)
     _check_precision(precision, described, device)
     need = memory_need(described, settings, precision, wanted.approximate)
     check_fits(name, need, free_bytes(device), device, precision)
@@ -154,27 +152,6 @@ def exact_cache_error(name: str, approximate: ApproximateKv) -> ConfigError:
     )
 
 
-def chosen_device(device: Device) -> torch.device:
-    """Return torch's device.
-
-    Raises:
-        ConfigError: there is none of this kind.
-    """
-    has_cuda = torch.cuda.is_available()
-    if device is Device.CUDA and not has_cuda:
-        raise ConfigError("device is cuda, allowed here: auto or cpu, as torch finds no CUDA device.", param="device")
-    return torch.device("cuda" if has_cuda and device is not Device.CPU else "cpu")
-
-
-def _precision(folder: CheckpointFolder, wanted: Wanted) -> Precision:
-    match wanted.precision:
-        case None:
-            named = folder.config.get("torch_dtype", folder.config.get("dtype", "float32"))
-            return Precision.BFLOAT16 if named in HALVES else Precision.FLOAT32
-        case _:
-            return wanted.precision
-
-
 def _check_precision(precision: Precision, described: Description, device: torch.device) -> None:
     """Refuse a precision that the layers' products cannot be had in: those of whole numbers run on processors alone."""
     has_all = device.type == "cpu"
@@ -190,50 +167,10 @@ def _check_precision(precision: Precision, described: Description, device: torch
         )
 
 
-def _tokenizer(folder: CheckpointFolder, described: Description) -> CheckpointTokenizer:
-    """Read tokenizer, chat template and the ids that end answers."""
-    settings = _optional(folder, TOKENIZER_SETTINGS)
-    own = folder.path / TEMPLATE
-    template: object = settings.get("chat_template")
-    if own.exists():
-        template = read_bytes(own).decode("utf-8", "replace")
-    elif isinstance(template, list):
-        # Some files hold several; the one for chats is the default.
-        named = {entry.get("name"): entry.get("template") for entry in template if isinstance(entry, dict)}
-        template = named.get("default")
-    files = TokenizerFiles(
-        tokenizer=_tokenizer_json(folder, settings),
-        settings=settings,
-        template=template if isinstance(template, str) else None,
-    )
-    ends = (*_ids(folder.config), *_ids(_optional(folder, GENERATION)))
-    tokenizer = CheckpointTokenizer(files, ends, described.end_texts)
-    rows = described.shape.vocabulary
-    if tokenizer.size > rows:
-        raise CheckpointFolderError(
-            f"{TOKENIZER} has ids up to {tokenizer.size - 1}, and the weights know {rows} tokens: they do not belong "
-            "together; take both from the same checkpoint"
-        )
-    if not tokenizer.ends or max(tokenizer.ends) >= rows:
-        raise CheckpointFolderError(
-            f"eos_token_id is {shown(tokenizer.ends)}, allowed: ids below {rows}. Without a token that ends answers "
-            "none would end; take config.json and the tokenizer's files as they are published"
-        )
-    return tokenizer
-
-
-def _tokenizer_json(folder: CheckpointFolder, settings: Mapping[str, object]) -> bytes:
-    """Read ``tokenizer.json``, or make it of the files that stand in its place."""
-    is_made = not (folder.path / TOKENIZER).exists() and settings.get("tokenizer_class") in QWEN2_CLASSES
-    if is_made and (folder.path / VOCABULARY).exists():
-        return qwen2_tokenizer(read_bytes(folder.path / VOCABULARY), read_bytes(folder.path / MERGES))
-    return read_bytes(folder.path / TOKENIZER)
-
-
 def _adapter(folder: CheckpointFolder, described: Description, tokenizer: CheckpointTokenizer) -> Adapter:
     mask = described.mask
     if mask is None:
-        named = _optional(folder, TOKENIZER_SETTINGS).get("mask_token")
+        named = optional_object(folder, TOKENIZER_SETTINGS).get("mask_token")
         text = named.get("content") if isinstance(named, dict) else named
         mask = tokenizer.find(text if isinstance(text, str) else described.mask_text)
     if mask is None or not tokenizer.has(mask):
@@ -281,15 +218,3 @@ def _info(
         reads_whole=not on_grid,
         template_tokens=len(tokenizer.encode_chat([Message(role=Role.USER, content="")])),
     )
-
-
-def _optional(folder: CheckpointFolder, file: str) -> Mapping[str, object]:
-    path = folder.path / file
-    return read_object(path) if path.exists() else {}
-
-
-def _ids(config: Mapping[str, object]) -> tuple[int, ...]:
-    """Return the end tokens of a configuration, which has one or a list."""
-    value = config.get("eos_token_id")
-    values = value if isinstance(value, list) else [value]
-    return tuple(token for token in values if isinstance(token, int))

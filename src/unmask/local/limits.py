@@ -23,6 +23,10 @@ def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...],
         raise InvalidRequestError("diffusion.canvas_length", canvas_length, allowed, "Leave it out for the default.")
     _check_sampling(request)
     _check_mode(request, model)
+    if Lever.STRATEGY not in model.levers and request.strategy != StrategyChoice():
+        raise InvalidRequestError(
+            "diffusion.strategy", str(request.strategy.name), "null", f"{model.name} has one of its own: leave it out."
+        )
     _check_threshold(request.strategy)
     _check_window(request.strategy)
     _check_finality(request.strategy)
@@ -31,7 +35,7 @@ def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...],
     if request.draft is not None:
         if Lever.DRAFT not in model.levers:
             raise InvalidRequestError(
-                "draft", "given", "none", f"Canvases of {model.name} start from masks: leave it out."
+                "draft", "given", "none", f"Canvases of {model.name} start with nothing in them: leave it out."
             )
         _check_draft(request.draft, request.mode, canvas_length)
     max_tokens = _max_tokens(request, model, len(prompt)) - len(begun.tokens)

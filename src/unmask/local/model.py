@@ -14,6 +14,7 @@ from unmask.engine.precision import dtype_of, precision_fault
 from unmask.engine.runner import RowRunner, Runner
 from unmask.engine.weights import LoadedModel
 from unmask.errors import ConfigError, WeightsError
+from unmask.plan import PlanRunner
 from unmask.sched.batcher import Batcher
 from unmask.sched.ending import TokenBytes
 from unmask.sched.settings import SchedSettings
@@ -87,7 +88,22 @@ def make_core(
     adapter: Adapter = EMBEDDED_ADAPTER,
     kv: KvPages | None = None,
 ) -> Core:
-    """Put a model's runner behind a scheduler, which does no more than the model can; ``kv`` are the runner's pages."""
+    """Put a model's runner behind a scheduler; see `make_core_over`."""
+    engine = Engine(runner, adapter)
+    return make_core_over(engine, token_bytes, settings, clock, queue_limit=queue_limit, adapter=adapter, kv=kv)
+
+
+def make_core_over(
+    engine: PlanRunner,
+    token_bytes: TokenBytes,
+    settings: SchedSettings,
+    clock: Clock,
+    *,
+    queue_limit: int,
+    adapter: Adapter,
+    kv: KvPages | None = None,
+) -> Core:
+    """Put an engine behind a scheduler, which does no more than the model can; ``kv`` are its runner's pages."""
     possible = replace(
         settings,
         prefix_cache=settings.prefix_cache and adapter.exact_cache,
@@ -104,7 +120,7 @@ def make_core(
         queue_limit=queue_limit,
     )
     prefixes = PrefixStore(batcher.pool, kv, settings.page_size) if kv is not None and possible.prefix_cache else None
-    return Core(Engine(runner, adapter), batcher, clock, prefixes)
+    return Core(engine, batcher, clock, prefixes)
 
 
 def serve_model(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import torch
 
 from unmask.engine.families.family import Description
+from unmask.engine.families.gemma.network import GemmaNetwork
 from unmask.engine.families.runner import keeps_kv
 from unmask.engine.families.shape import layer_products, tensor_shapes
 from unmask.engine.families.shards import parameters_of
@@ -59,6 +60,25 @@ def weight_bytes(described: Description, precision: Precision) -> int:
     others = parameters_of(tensor_shapes(shape, names)) - sum(out * inputs for out, inputs in products)
     laid_out = sum(product_bytes(size, precision) for size in products)
     return laid_out + others * dtype_of(precision).itemsize
+
+
+def noisy_memory_need(
+    network: GemmaNetwork, canvas_length: int, settings: SchedSettings, dtype: torch.dtype
+) -> MemoryNeed:
+    """Estimate what a DiffusionGemma takes; it may be without weights yet."""
+    config, size = network.config, dtype.itemsize
+    held = settings.pages * settings.page_size
+    tokens = max(settings.prefill_tokens, canvas_length) + canvas_length * settings.max_rows
+    widest = max(heads * width for heads, width in network.kept)
+    hidden = config.intermediate_size + config.top_k_experts * config.moe_intermediate_size
+    queries = config.num_attention_heads * max(width for _, width in network.kept)
+    return MemoryNeed(
+        weights=network.parameters * size,
+        pages=held * 2 * size * sum(heads * width for heads, width in network.kept),
+        # Canvases are run together, and each one's logits by themselves.
+        forward=tokens * (4 * config.hidden_size + 3 * hidden + 2 * (queries + 2 * widest)) * size
+        + (LOGIT_COPIES + 2) * 4 * canvas_length * config.vocab_size,
+    )
 
 
 def check_fits(name: str, need: MemoryNeed, free: int | None, device: torch.device, precision: Precision) -> None:

@@ -69,8 +69,8 @@ class Family:
     describe: Callable[[Mapping[str, object]], Description]
 
 
-def read_config(schema: type[Config], values: Mapping[str, object]) -> Config:
-    """Check a configuration.
+def read_config(schema: type[Config], values: Mapping[str, object], file: str = "config.json") -> Config:
+    """Check a configuration, the content of ``file``.
 
     Raises:
         CheckpointFolderError: a field is missing, or has a value that this family is not run with.
@@ -82,7 +82,7 @@ def read_config(schema: type[Config], values: Mapping[str, object]) -> Config:
         name = ".".join(map(str, first["loc"]))
         found = "missing" if first["type"] == "missing" else shown(first["input"])
         raise CheckpointFolderError(
-            f"config.json: {name} is {found}: {first['msg']}. A model configured so is not one that can be run here; "
+            f"{file}: {name} is {found}: {first['msg']}. A model configured so is not one that can be run here; "
             "take the published configuration of the checkpoint."
         ) from error
 

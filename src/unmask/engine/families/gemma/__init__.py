@@ -1,0 +1,1 @@
+"""DiffusionGemma, run through the modules of transformers."""

@@ -1,0 +1,1 @@
+"""Canvases of models without masks: they start from noise, and every step draws anew what it is not sure of."""

@@ -1,0 +1,1 @@
+"""Tests of canvases that start from noise."""
