@@ -11,7 +11,7 @@ from unmask.bench.layers_picture import QUALITY, rows_of
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 README = Path("README.md")
 RESULTS = Path("bench/results")
-OTHERS = ("isolation", "batching", "gateway", "gate", "business", "layers")
+OTHERS = ("isolation", "batching", "gateway", "gate", "search", "business", "layers", "scale")
 ARMS = ("engine", "lockstep", "reference", "bfloat16", "reference_bfloat16", "autoregressive")
 
 
