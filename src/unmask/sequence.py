@@ -42,8 +42,8 @@ class Submission:
     it did, on the engine's clock, where that was before it was submitted: a further attempt keeps its place.
     With ``on_grid`` canvases end at multiples of their length, counted from the start of the context: the first may be
     shorter. With ``reads_whole`` each step runs the whole sequence, masks behind its canvas included, but for what
-    ``approximate`` keeps of an earlier one. With ``max_tokens`` 0 it ends once its prompt has filled its pages; its mode is then
-    an autoregressive one.
+    ``approximate`` keeps of an earlier one. With ``max_tokens`` 0 it ends once its prompt has filled its pages; its
+    mode is then an autoregressive one.
     """
 
     prompt: tuple[int, ...]
