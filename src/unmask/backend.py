@@ -65,7 +65,7 @@ class ModelInfo:
         levers: what requests may set.
         on_grid: whether canvases end at multiples of their length, counted from the start of the context, so that the
             first may be shorter.
-        reads_whole: whether each step runs the whole sequence, of which no forward keeps anything for the next.
+        reads_whole: whether each step runs the whole sequence, but for what is kept approximately.
         template_tokens: of the prompt of one empty message: what its chat template adds to any chat.
         approximate: which keys and values it keeps approximately; ``None`` where a server does not say.
     """

@@ -81,7 +81,7 @@ class Row:
     """One sequence's part of a forward: tokens to append at ``start``, then a canvas or a token to draw, or both.
 
     ``pages`` cover ``start + len(append) + canvas`` positions. ``around`` is how many tokens before what it appends and
-    behind its canvas are run again with them, where a forward keeps nothing of the one before.
+    behind its canvas are run again with them, where a forward does not keep them for the next.
     """
 
     sequence: int

@@ -6,6 +6,8 @@ from typing import assert_never
 from unmask.service import ClassTerms, SmallerBudget
 from unmask.strategy import StrategyChoice
 from unmask.types import (
+    ApproximateCache,
+    ApproximateKv,
     Bucket,
     Draft,
     DraftCheck,
@@ -39,9 +41,9 @@ class Submission:
     ``bucket`` is the tier of its budget, ``smaller`` what it may be given instead, largest first. ``arrived`` is when
     it did, on the engine's clock, where that was before it was submitted: a further attempt keeps its place.
     With ``on_grid`` canvases end at multiples of their length, counted from the start of the context: the first may be
-    shorter. With ``reads_whole`` each step runs the whole sequence, masks behind its canvas included, as nothing of a
-    forward is kept for the next. With ``max_tokens`` 0 it ends once its prompt has filled its pages; its mode is then
-    an autoregressive one.
+    shorter. With ``reads_whole`` each step runs the whole sequence, masks behind its canvas included, but for what
+    ``approximate`` keeps of an earlier one. With ``max_tokens`` 0 it ends once its prompt has filled its pages; its
+    mode is then an autoregressive one.
     """
 
     prompt: tuple[int, ...]
@@ -68,6 +70,7 @@ class Submission:
     arrived: float | None = None
     on_grid: bool = False
     reads_whole: bool = False
+    approximate: ApproximateKv = ApproximateKv()
 
     @property
     def only_prefills(self) -> bool:
@@ -84,7 +87,7 @@ class Submission:
         steps = self.budget.max_total_steps or 0
         match self.mode:
             case Mode.DIFFUSION:
-                return self.max_length + steps * (self.max_length if self.reads_whole else self.canvas_length)
+                return self.max_length + self._most_denoised(steps)
             case Mode.AUTOREGRESSIVE:
                 return len(self.prompt) + steps
             case Mode.SPECULATIVE:
@@ -92,6 +95,15 @@ class Submission:
                 return len(self.prompt) + steps * 2 * self.canvas_length
             case _:
                 assert_never(self.mode)
+
+    def _most_denoised(self, steps: int) -> int:
+        """Return the most tokens that so many denoise steps run."""
+        if not self.reads_whole:
+            return steps * self.canvas_length
+        fresh = self.approximate.most_fresh(steps, self.max_canvases)
+        is_dual = self.approximate.cache is ApproximateCache.DUAL
+        others = self.canvas_length if is_dual else self.max_length - len(self.prompt)
+        return fresh * self.max_length + (steps - fresh) * others
 
     @property
     def max_canvases(self) -> int:

@@ -90,6 +90,12 @@ class ApproximateKv:
         """Tell whether a canvas's step, counted from 0, computes all of them."""
         return not self.is_on or step == 0 or (self.refresh is not None and step % self.refresh == 0)
 
+    def most_fresh(self, steps: int, canvases: int) -> int:
+        """Return the most of so many steps, of so many canvases together, that compute all of them."""
+        if not self.is_on:
+            return steps
+        return min(steps, canvases + (0 if self.refresh is None else steps // self.refresh))
+
 
 DRAFTING_LENGTH = 8
 """Longest canvas that drafts, unless a request asks for a longer one: of what is further ahead little is accepted."""

@@ -102,6 +102,8 @@ def test_an_approximate_cache_is_part_of_what_a_model_is(tmp_path: Path) -> None
     assert len({model.info.digest for model in models}) == len(models)
     assert len({len(model.info.digest) for model in models}) == 1
     assert models[0].info.digest == serve(folder).info.digest
+    # Ids alone, and beside them keys and values of every layer.
+    assert [model.page_bytes for model in models] == [32 * 8, *[32 * (8 + 96 * 4)] * 4]
     assert not any(model.core.batcher.settings.prefix_cache for model in models)
 
 

@@ -86,6 +86,16 @@ async def test_what_a_model_is_follows_from_its_files(tmp_path: Path) -> None:
     assert model.page_bytes == 32 * 2 * (2 * 16 + 32) * 4
 
 
+async def test_prompts_are_not_run_elsewhere(tmp_path: Path) -> None:
+    """Its context is causal, but its pages cannot be given to another engine: the refusal says so."""
+    engine = LocalBackend((serve(write(tmp_path)),))
+    with pytest.raises(ConfigError, match="allowed with served: 0, as pages of its engine") as caught:
+        engine.check_prefixes()
+    await engine.drain()
+
+    assert caught.value.param == "cluster_prefill_replicas"
+
+
 def test_steps_may_be_more_than_positions_where_they_are_asked_for(tmp_path: Path) -> None:
     """Up to those that the checkpoint names; by default no canvas takes more than one a position."""
     folder = write(tmp_path)

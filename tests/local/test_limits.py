@@ -14,7 +14,7 @@ from unmask.testing.builders import make_model
 from unmask.testing.exits import make_plan, make_rule
 from unmask.testing.learned import make_choice, make_finality_model
 from unmask.text.tokenizer import packaged_tokenizer
-from unmask.types import Draft, Mode, Sampling, StepBudget
+from unmask.types import ApproximateCache, ApproximateKv, Draft, Mode, Sampling, StepBudget
 
 MODEL = make_model()
 TOKENIZER = packaged_tokenizer()
@@ -250,10 +250,12 @@ def test_models_without_drafts_start_from_masks() -> None:
 
 def test_a_canvas_more_is_paid_for_on_a_grid() -> None:
     """Where the first canvas may be short, the total allows the canvas that this may take more."""
-    model = replace(MODEL, on_grid=True, reads_whole=True)
+    kept = ApproximateKv(cache=ApproximateCache.DUAL)
+    model = replace(MODEL, on_grid=True, reads_whole=True, approximate=kept)
     submission = make_submission(replace(REQUEST, max_tokens=32), model, PROMPT)
 
     assert submission.on_grid
     assert submission.reads_whole
+    assert submission.approximate == kept
     assert submission.max_canvases == 3
     assert submission.budget == StepBudget(max_steps=16, max_total_steps=48)

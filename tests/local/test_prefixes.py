@@ -138,7 +138,7 @@ async def test_a_family_without_a_causal_context_is_refused(tmp_path: Path) -> N
     """LLaDA: what is kept of a prompt depends on what follows it; the setting and the model are named."""
     engine = LocalBackend((serve(write(tmp_path, "llada")),))
     with pytest.raises(ConfigError, match="allowed with served: 0, as each of its positions sees all others") as caught:
-        engine.check_exact()
+        engine.check_prefixes()
     await engine.drain()
 
     assert caught.value.param == "cluster_prefill_replicas"

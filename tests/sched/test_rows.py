@@ -11,7 +11,7 @@ from unmask.sequence import Canvas, Sequence
 from unmask.strategy import StrategyChoice, StrategyName
 from unmask.testing.sequences import make_sequence
 from unmask.testing.submissions import make_submission
-from unmask.types import Draft, Mode, Sampling
+from unmask.types import ApproximateCache, ApproximateKv, Draft, Mode, Sampling
 
 MASK = 0
 SETTINGS = SchedSettings(pages=64, page_size=16, prefill_tokens=32)
@@ -264,6 +264,27 @@ def test_a_step_over_the_whole_sequence_counts_all_of_it() -> None:
         assert size.tokens == row.tokens == submission.max_length == 44
         assert row.tokens == row.start + len(row.append) + len(row.task.tokens) + row.task.ahead
     assert submission.most_tokens == 44 + 12 * 44
+
+
+@pytest.mark.parametrize(("cache", "later"), [(ApproximateCache.PREFIX, 24), (ApproximateCache.DUAL, 8)])
+def test_a_step_counts_what_an_approximate_cache_leaves_of_it(cache: ApproximateCache, later: int) -> None:
+    """All at the first step of a canvas and where it is computed anew; else the canvas, or the masks behind it too."""
+    kept = ApproximateKv(cache=cache, refresh=2)
+    submission = make_submission((7,) * 20, max_tokens=24, canvas_length=8, reads_whole=True, max_steps=4)
+    submission = replace(submission, approximate=kept)
+    sequence = make_sequence(submission, pending=submission.prompt)
+    counts = []
+    for step in range(4):
+        size, row = row_size(sequence, SETTINGS, 1_000), row_of(sequence)
+        assert size is not None
+        assert size.tokens == row.tokens
+        counts.append(row.tokens)
+        sequence.committed, sequence.pending = 20, ()
+        assert sequence.canvas is not None
+        sequence.canvas.steps = step + 1
+
+    assert counts == [44, later, 44, later]
+    assert submission.most_tokens >= 44 + 3 * sum(counts)
 
 
 def test_a_prompt_that_is_only_appended_runs_nothing_again() -> None:

@@ -13,7 +13,8 @@ from unmask.cluster.errors import ReplicaLostError
 from unmask.cluster.link import Member
 from unmask.cluster.prefill_host import PrefixBackend
 from unmask.cluster.prefill_peers import PrefillPeers
-from unmask.errors import DrainingError, RetryLaterError
+from unmask.draining import Drain
+from unmask.errors import RetryLaterError
 from unmask.load import ModelLoad
 from unmask.prefix import KvPrefix, PrefixError, PromptPrefix
 from unmask.routing import PrefillCounts, PrefillEnd
@@ -47,10 +48,7 @@ class PooledBackend:
         self._peers = PrefillPeers(pages, most=most_peers, least_tokens=least_tokens)
         self._models = {model.name: model for model in backend.models()}
         self._counts = {model: PrefillCounts() for model in pages}
-        self._open = 0
-        self._idle = asyncio.Event()
-        self._idle.set()
-        self._is_draining = False
+        self._drain = Drain()
 
     def meet(self, peers: tuple[Member, ...]) -> None:
         """Take note of which prefill replicas there are, and of what they say."""
@@ -79,23 +77,14 @@ class PooledBackend:
             DrainingError: nothing new is taken.
             UnmaskError: what its own engine refuses it with.
         """
-        if self._is_draining:
-            raise DrainingError("the server is shutting down; send the request to another one")
-        self._open += 1
-        self._idle.clear()
-        try:
+        with self._drain.opened():
             async with aclosing(self._events(request)) as events:
                 async for event in events:
                     yield event
-        finally:
-            self._open -= 1
-            if not self._open:
-                self._idle.set()
 
     async def drain(self) -> None:
         """Accept nothing new, finish what runs, stop: what waits for its prompt has not reached the engine yet."""
-        self._is_draining = True
-        await self._idle.wait()
+        await self._drain.run()
         await self._backend.drain()
 
     async def _events(self, request: Request) -> AsyncGenerator[Event, None]:

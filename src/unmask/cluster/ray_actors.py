@@ -52,7 +52,7 @@ class EngineActor:
         self._prefills = PrefillHost(engine, clock)
         self._pooled: PooledBackend | None = None
         if settings.cluster_prefill_replicas:
-            engine.check_exact()
+            engine.check_prefixes()
         if settings.cluster_prefill_replicas and role is Role.DENOISE:
             self._pooled = PooledBackend(
                 engine,

@@ -11,7 +11,8 @@ from unmask.clock import Clock
 from unmask.cluster.call import Refusal, dated, make_call, moved
 from unmask.cluster.errors import ReplicaLostError
 from unmask.cluster.link import Link, Member
-from unmask.errors import DrainingError, NoCapacityError
+from unmask.draining import Drain
+from unmask.errors import NoCapacityError
 from unmask.load import EngineState, ModelLoad
 from unmask.types import ExitReason, Outcome
 
@@ -38,10 +39,7 @@ class Slot:
         self._new_id = new_id
         self._member: Member | None = None
         self._lost: tuple[str, int] | None = None
-        self._open = 0
-        self._idle = asyncio.Event()
-        self._idle.set()
-        self._is_draining = False
+        self._drain = Drain()
 
     def hold(self, member: Member | None) -> None:
         """Take note of which engine is here, and of what it says; one that says nothing is as it was."""
@@ -88,29 +86,21 @@ class Slot:
             UnmaskError: what the engine refuses it with.
         """
         member = self._member
-        if self._is_draining:
-            raise DrainingError("the server is shutting down; send the request to another one")
-        if member is None or member.status is None:
-            raise NoCapacityError("the engine is not there; send the request again")
-        arrived = self._clock.now() if request.arrived is None else request.arrived
-        self._open += 1
-        self._idle.clear()
-        try:
-            async with aclosing(self._events(member.link, request)) as events:
-                async for event in events:
-                    yield event
-        except ReplicaLostError as error:
-            self._lost = member.status.incarnation, self._count_of(member.status.incarnation)
-            yield DoneEvent(generation=self._lost_generation(request, arrived, error.message))
-        finally:
-            self._open -= 1
-            if not self._open:
-                self._idle.set()
+        with self._drain.opened():
+            if member is None or member.status is None:
+                raise NoCapacityError("the engine is not there; send the request again")
+            arrived = self._clock.now() if request.arrived is None else request.arrived
+            try:
+                async with aclosing(self._events(member.link, request)) as events:
+                    async for event in events:
+                        yield event
+            except ReplicaLostError as error:
+                self._lost = member.status.incarnation, self._count_of(member.status.incarnation)
+                yield DoneEvent(generation=self._lost_generation(request, arrived, error.message))
 
     async def drain(self) -> None:
         """Accept nothing new from here and wait for what runs; the engine itself goes on, for other gateways."""
-        self._is_draining = True
-        await self._idle.wait()
+        await self._drain.run()
 
     async def _events(self, link: Link, request: Request) -> AsyncGenerator[Event, None]:
         name = self._new_id()

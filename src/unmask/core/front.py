@@ -13,7 +13,7 @@ from unmask.core.errors import EngineStoppedError
 from unmask.core.load import CoreLoad
 from unmask.core.prefixes import PrefixStore
 from unmask.core.thread import Command, EngineThread
-from unmask.errors import DrainingError
+from unmask.draining import Drain
 from unmask.sequence import OutputToken, Sequence, Submission
 from unmask.types import StepTrace
 
@@ -88,10 +88,7 @@ class Front:
         self._core = core
         self._thread = EngineThread(core)
         self._thread.start()
-        self._draining = False
-        self._open = 0
-        self._idle = asyncio.Event()
-        self._idle.set()
+        self._drain = Drain()
 
     @property
     def is_alive(self) -> bool:
@@ -123,33 +120,24 @@ class Front:
             ContextLengthError: the request could never fit.
             QueueFullError: too many wait.
         """
-        if self._draining:
-            raise DrainingError("the server is shutting down; send the request to another one")
-        relay = _Relay(asyncio.get_running_loop())
-        ids: list[int] = []
-        self._thread.post(_submit(self._core.arriving(submission), relay, ids))
-        self._open += 1
-        self._idle.clear()
-        ended = False
-        try:
-            while not ended:
-                notice = await relay.notices.get()
-                ended = isinstance(notice, Exception) or notice.kind is Kind.ENDED
-                if isinstance(notice, Exception):
-                    raise notice
-                yield notice
-        finally:
+        with self._drain.opened():
+            relay = _Relay(asyncio.get_running_loop())
+            ids: list[int] = []
+            self._thread.post(_submit(self._core.arriving(submission), relay, ids))
+            ended = False
             try:
+                while not ended:
+                    notice = await relay.notices.get()
+                    ended = isinstance(notice, Exception) or notice.kind is Kind.ENDED
+                    if isinstance(notice, Exception):
+                        raise notice
+                    yield notice
+            finally:
                 if not ended:
                     with suppress(EngineStoppedError):
                         self._thread.post(_abort(ids))
                         if left is not None:
                             await _tell_end(relay, left)
-            finally:
-                # Whoever waits for the end may be cancelled once more; what stays open keeps a server from draining.
-                self._open -= 1
-                if self._open == 0:
-                    self._idle.set()
 
     @property
     def prefixes(self) -> PrefixStore | None:
@@ -168,8 +156,7 @@ class Front:
 
     async def drain(self) -> None:
         """Take nothing new, let everything open end, stop the thread."""
-        self._draining = True
-        await self._idle.wait()
+        await self._drain.run()
         await asyncio.to_thread(self._thread.stop)
 
 

@@ -25,7 +25,7 @@ from unmask.load import EngineState, ModelLoad, summed
 from unmask.local.limits import check_draft_tokens, check_text_length, make_submission
 from unmask.local.model import ServedModel
 from unmask.local.output import Output
-from unmask.local.prefixes import Prefixes, inexact
+from unmask.local.prefixes import Prefixes, no_prefixes
 from unmask.local.settled import begun_with, pieces
 from unmask.prefix import KvPrefix, PromptPrefix
 from unmask.sequence import Begun, Sequence
@@ -92,7 +92,7 @@ class LocalBackend:
                 if notice.sequence is not None:
                     yield DoneEvent(generation=_generation(notice.sequence, output))
 
-    def check_exact(self) -> None:
+    def check_prefixes(self) -> None:
         """Refuse models whose keys and values cannot be made elsewhere.
 
         Raises:
@@ -100,7 +100,7 @@ class LocalBackend:
         """
         for name, fronts in self._fronts.items():
             if any(front.prefixes is None for front in fronts.values()):
-                raise inexact(name)
+                raise no_prefixes(self._models[name].info)
 
     async def prefix(self, request: Request) -> PromptPrefix:
         """Return the beginning of a request's prompt that fills whole pages, and how much of it is kept here."""
@@ -142,7 +142,7 @@ class LocalBackend:
         model = self._model(request.model).info
         front = self._front(request, model)
         if front.prefixes is None:
-            raise inexact(request.model)
+            raise no_prefixes(model)
         return Prefixes(front, front.prefixes, model, request.precision or model.precision)
 
     def _problem(self, name: str, front: Front) -> str | None:

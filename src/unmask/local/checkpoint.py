@@ -128,7 +128,7 @@ def put_behind_core(
     )
     digest = approximate_digest(loaded.info.digest, approximate)
     info = replace(loaded.info, digest=digest, approximate=approximate)
-    return ServedModel(info=info, tokenizer=tokenizer, core=core)
+    return ServedModel(info=info, tokenizer=tokenizer, core=core, page_bytes=runner.page_bytes)
 
 
 def approximate_digest(weights: str, approximate: ApproximateKv) -> str:

@@ -7,7 +7,7 @@ from unmask.policy.finality import finality_fault
 from unmask.sequence import Begun, Submission
 from unmask.strategy import StrategyChoice, StrategyName
 from unmask.text.chat import ChatTokenizer
-from unmask.types import Draft, ExitPlan, Mode, StepBudget
+from unmask.types import ApproximateKv, Draft, ExitPlan, Mode, StepBudget
 
 
 def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...], begun: Begun = Begun()) -> Submission:
@@ -71,6 +71,7 @@ def make_submission(request: Request, model: ModelInfo, prompt: tuple[int, ...],
         arrived=request.arrived,
         on_grid=model.on_grid,
         reads_whole=model.reads_whole,
+        approximate=model.approximate or ApproximateKv(),
     )
 
 

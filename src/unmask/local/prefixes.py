@@ -88,12 +88,14 @@ class Prefixes:
         return ended
 
 
-def inexact(model: str) -> ConfigError:
+def no_prefixes(model: ModelInfo) -> ConfigError:
     """Return the refusal of a model whose keys and values are of no use to another engine."""
+    reason = "pages of its engine, whose layers keep unlike keys and values, are not given away"
+    if model.reads_whole:
+        reason = "each of its positions sees all others, so that a prompt's keys and values change with its answer"
     return ConfigError(
-        f"cluster_prefill_replicas is above 0, allowed with {model}: 0, as each of its positions sees all others, so "
-        "that a prompt's keys and values change with its answer and cannot be made elsewhere. Set it to 0, or deploy "
-        "models whose context is causal.",
+        f"cluster_prefill_replicas is above 0, allowed with {model.name}: 0, as {reason}. Set it to 0, or deploy "
+        "models of the package or of SDAR.",
         param="cluster_prefill_replicas",
     )
 

@@ -6,7 +6,8 @@ from contextlib import aclosing, nullcontext
 
 from unmask.backend import DoneEvent, Event, Generation, ModelInfo, Request, Timing, Usage, last_generation
 from unmask.clock import Clock
-from unmask.errors import DrainingError, UnknownModelError, shown
+from unmask.draining import Drain
+from unmask.errors import UnknownModelError, shown
 from unmask.load import EngineState, ModelLoad
 from unmask.remote.answer import AnswerReader
 from unmask.remote.body import body_of, check_request
@@ -51,10 +52,7 @@ class RemoteBackend:
         self._steps = dict.fromkeys(self._models, 0)
         self._places = {name: Places(clock) for name in self._models}
         self._answers_as: dict[str, str] = {}
-        self._open = 0
-        self._idle = asyncio.Event()
-        self._idle.set()
-        self._is_draining = False
+        self._drain = Drain()
 
     def models(self) -> tuple[ModelInfo, ...]:
         """Return what is served."""
@@ -95,28 +93,18 @@ class RemoteBackend:
             UpstreamError: no upstream has answered it to its end. Text that was yielded before stands for nothing.
             DrainingError: the backend is shutting down.
         """
-        if self._is_draining:
-            raise DrainingError("the server finishes what it has and takes nothing new")
-        if request.model not in self._models:
-            raise UnknownModelError(request.model, self._models)
-        model = self._models[request.model]
-        check_request(request, model.info, model.settings.kind)
-        model = model.serving(request)
-        self._open += 1
-        self._idle.clear()
-        try:
-            async with aclosing(self._tried(request, model)) as events:
+        with self._drain.opened():
+            if request.model not in self._models:
+                raise UnknownModelError(request.model, self._models)
+            model = self._models[request.model]
+            check_request(request, model.info, model.settings.kind)
+            async with aclosing(self._tried(request, model.serving(request))) as events:
                 async for event in events:
                     yield event
-        finally:
-            self._open -= 1
-            if not self._open:
-                self._idle.set()
 
     async def drain(self) -> None:
         """Accept nothing new, finish what runs, close all connections."""
-        self._is_draining = True
-        await self._idle.wait()
+        await self._drain.run()
         for model in self._models.values():
             for upstream in model.pool.upstreams.values():
                 await upstream.aclose()

@@ -6,7 +6,7 @@ from unmask.plan import CanvasTask, DecodeTask, Row, SpeculativeTask, Task
 from unmask.sched.exits import rule_of, wanted_signals
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Canvas, Sequence
-from unmask.types import Mode
+from unmask.types import ApproximateCache, Mode
 
 
 class RowSize(NamedTuple):
@@ -109,7 +109,13 @@ def _chunk(start: int, count: int, settings: SchedSettings, prefill_left: int) -
 
 def _around(sequence: Sequence, own: int) -> int:
     """Return what a step runs beside what it appends and its canvas, ``own`` tokens together."""
-    return sequence.submission.max_length - own if sequence.submission.reads_whole else 0
+    submission = sequence.submission
+    if not submission.reads_whole:
+        return 0
+    if submission.approximate.is_fresh(0 if sequence.canvas is None else sequence.canvas.steps):
+        return submission.max_length - own
+    is_dual = submission.approximate.cache is ApproximateCache.DUAL
+    return 0 if is_dual else submission.max_length - sequence.committed - own
 
 
 def _row(sequence: Sequence, count: int, task: Task | None, around: int = 0) -> Row:

@@ -81,7 +81,7 @@ class _Rollover:
             self._keep(path)
         return await concluded(runner, self._answers)
 
-    async def _draws(self, path: Path, quota: "_Quota") -> tuple[list[Path], int]:
+    async def _draws(self, path: Path, quota: _Quota) -> tuple[list[Path], int]:
         """Return the draws of a canvas and what is left of its quota; answers among them are kept."""
         setting, runner = self._setting, self._runner
         draws: list[Path] = []

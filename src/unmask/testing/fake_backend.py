@@ -17,7 +17,7 @@ from unmask.backend import (
     StepEvent,
     last_generation,
 )
-from unmask.errors import DrainingError
+from unmask.draining import Drain
 from unmask.load import EngineState, ModelLoad
 from unmask.routing import PrefillCounts, ReplicaLoad
 from unmask.service import ClassWork, QueueLoad
@@ -85,11 +85,9 @@ class FakeBackend:
         self._step_s = step_s
         self._gate = gate
         self._exit = exit
-        self._draining = False
+        self._drain = Drain()
         self._running: Counter[str] = Counter()
         self._steps: Counter[str] = Counter()
-        self._idle = asyncio.Event()
-        self._idle.set()
         self.requests: list[Request] = []
         self.aborted: list[Request] = []
         self.drained = False
@@ -112,28 +110,23 @@ class FakeBackend:
 
     async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         """Reveal the answer from left to right over the steps, then commit it."""
-        if self._draining:
-            raise DrainingError("the fake is draining")
-        self.requests.append(request)
-        self._running[request.model] += 1
-        self._idle.clear()
-        taken = Taken()
-        try:
-            async for event in self._events(request, taken):
-                yield event
-        except (asyncio.CancelledError, GeneratorExit):
-            self.aborted.append(request)
-            tell_left(request, taken.steps)
-            raise
-        finally:
-            self._running[request.model] -= 1
-            if not self._running.total():
-                self._idle.set()
+        with self._drain.opened():
+            self.requests.append(request)
+            self._running[request.model] += 1
+            taken = Taken()
+            try:
+                async for event in self._events(request, taken):
+                    yield event
+            except (asyncio.CancelledError, GeneratorExit):
+                self.aborted.append(request)
+                tell_left(request, taken.steps)
+                raise
+            finally:
+                self._running[request.model] -= 1
 
     async def drain(self) -> None:
         """Refuse what is new and wait for what runs."""
-        self._draining = True
-        await self._idle.wait()
+        await self._drain.run()
         self.drained = True
 
     def _load(self, model: str) -> ModelLoad:

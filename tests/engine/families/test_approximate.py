@@ -45,11 +45,13 @@ def step_row(canvas: tuple[int, ...], step: int) -> Row:
     return replace(row, pages=pages, task=replace(row.task, step=step))
 
 
-def core_over(published: Published, approximate: ApproximateKv, **changes: object) -> Core:
+def core_over(
+    published: Published, approximate: ApproximateKv, runner: FamilyRunner | None = None, **changes: object
+) -> Core:
     """Return a core that runs a family with a cache."""
     adapter = published.adapter
     settings = SchedSettings(pages=128, page_size=PAGE, prefix_cache=False, **changes)  # type: ignore[arg-type]
-    engine = Engine(published.runner(pages=128, approximate=approximate), adapter)
+    engine = Engine(runner or published.runner(pages=128, approximate=approximate), adapter)
     return make_core(engine, settings, adapter=adapter, token_bytes=lambda token: bytes([token % 256]))
 
 
@@ -133,6 +135,18 @@ def test_without_a_cache_every_step_runs_all(published: Published) -> None:
 
     assert [_forwarded(runner, step) for step in range(2)] == [len(PROMPT) + len(CANVAS) + AHEAD] * 2
     assert runner.page_bytes == 8 * PAGE
+
+
+def test_requests_are_charged_what_forwards_run(published: Published, kind: ApproximateCache) -> None:
+    """But for the one token that tells the first of a canvas of Dream's; never more than was expected."""
+    approximate = ApproximateKv(cache=kind, refresh=3)
+    runner = published.runner(pages=128, approximate=approximate)
+    core = core_over(published, approximate, runner=runner)
+    (sequence,) = run_all(core, [replace(asked(published), reads_whole=True, approximate=approximate)])
+    charged = core.load.work.tokens
+
+    assert charged <= sequence.submission.most_tokens
+    assert charged <= runner.forwarded <= charged + sequence.steps * published.description.pattern.is_shifted
 
 
 def test_tokens_do_not_depend_on_peers(published: Published, kind: ApproximateCache) -> None:
