@@ -17,7 +17,7 @@ from unmask.local.backend import LocalBackend
 from unmask.local.checkpoint import serve_checkpoint
 from unmask.local.checkpoint_files import Wanted
 from unmask.local.model import ServedModel
-from unmask.local.need import noisy_memory_need
+from unmask.local.need import gemma_memory_need
 from unmask.sched.settings import SchedSettings
 from unmask.strategy import StrategyChoice, StrategyName
 from unmask.testing.checkpoints import SPECIAL_TEXTS, write_checkpoint, write_object
@@ -149,7 +149,7 @@ def test_nothing_is_loaded_that_does_not_fit(tmp_path: Path, monkeypatch: pytest
 def test_memory_is_of_weights_pages_and_one_canvas_of_logits() -> None:
     """Pages hold each layer's keys and values; logits are of one canvas at a time, however many rows there are."""
     few, many = (
-        noisy_memory_need(PUBLISHED.network, 8, SchedSettings(pages=10, page_size=32, max_rows=rows), torch.float32)
+        gemma_memory_need(PUBLISHED.network, 8, SchedSettings(pages=10, page_size=32, max_rows=rows), torch.float32)
         for rows in (1, 9)
     )
 

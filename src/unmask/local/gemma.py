@@ -22,7 +22,7 @@ from unmask.local.checkpoint_files import (
     read_tokenizer,
 )
 from unmask.local.model import ServedModel, make_core_over
-from unmask.local.need import check_fits, free_bytes, noisy_memory_need
+from unmask.local.need import check_fits, free_bytes, gemma_memory_need
 from unmask.sched.settings import SchedSettings
 from unmask.tasks.registry import all_tasks
 from unmask.types import ApproximateKv, Message, Precision, Role
@@ -58,7 +58,7 @@ def serve_gemma(
         )
     dtype = dtype_of(precision)
     network = GemmaNetwork(transformers_library(name), folder.config)
-    need = noisy_memory_need(network, described.canvas_length, settings, dtype)
+    need = gemma_memory_need(network, described.canvas_length, settings, dtype)
     check_fits(name, need, free_bytes(device), device, precision)
     with Shards(folder, network.shapes, dtype=dtype, device=device, say=say) as shards:
         digest = digest_of(folder, say)

@@ -62,7 +62,7 @@ def weight_bytes(described: Description, precision: Precision) -> int:
     return laid_out + others * dtype_of(precision).itemsize
 
 
-def noisy_memory_need(
+def gemma_memory_need(
     network: GemmaNetwork, canvas_length: int, settings: SchedSettings, dtype: torch.dtype
 ) -> MemoryNeed:
     """Estimate what a DiffusionGemma takes; it may be without weights yet."""

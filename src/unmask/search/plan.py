@@ -162,16 +162,20 @@ def _check_numbers(plan: SearchPlan) -> None:
         )
     back, look = plan.depth.back, plan.depth.every
     if back < 1:
-        raise InvalidRequestError("search.back", back, "1 or more", "It counts the steps that are taken back.")
+        raise InvalidRequestError("search.depth.back", back, "1 or more", "It counts the steps that are taken back.")
     if look < 2:
-        raise InvalidRequestError("search.every", look, "2 or more", "It counts the steps between two looks.")
+        raise InvalidRequestError("search.depth.every", look, "2 or more", "It counts the steps between two looks.")
     if plan.threshold is not None and not plan.threshold <= 0:
         raise InvalidRequestError("search.threshold", plan.threshold, "0 or less", "It is a log-probability, in nats.")
     every = plan.breadth.every
     if every is not None and every < 2:
-        raise InvalidRequestError("search.every", every, "2 or more", "Leave it out to look where canvases end.")
+        raise InvalidRequestError(
+            "search.breadth.every", every, "2 or more", "Leave it out to look where canvases end."
+        )
     if not plan.breadth.sharpness > 0:
-        raise InvalidRequestError("search.sharpness", plan.breadth.sharpness, "above 0", "It is a share of a nat.")
+        raise InvalidRequestError(
+            "search.breadth.sharpness", plan.breadth.sharpness, "above 0", "It is a share of a nat."
+        )
     light = [weight for weight in plan.weights if not 0 < weight < float("inf")]
     if light:
         raise InvalidRequestError("search.weights", light[0], "above 0", "A canvas without steps has no text.")
