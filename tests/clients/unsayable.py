@@ -137,6 +137,8 @@ BROKEN: Mapping[str, Callable[[Body], bool]] = MappingProxyType(
         "response_format.json_schema.schema": has_no_schema,
         "diffusion.search": searches_in_vain,
         "diffusion.width": lambda body: value_of(body, "diffusion.search") in {None, "none"},
+        # Only a rollover shares steps out, and only among the canvases that its answer may have.
+        "diffusion.segment_weights": lambda body: bool(value_of(body, "diffusion.segment_weights")),
         "diffusion.max_reexpansions": lambda body: bool(value_of(body, "diffusion.max_reexpansions")),
         "diffusion.verify[]": asks_for_nothing,
         "diffusion.verify[].agree": some_entry(lambda entry: (entry.get("agree") or 0) > (entry.get("samples") or 2)),
