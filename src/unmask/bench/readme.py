@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from unmask.bench.layers_picture import QUALITY, rows_of
+from unmask.types import Precision
 
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 README = Path("README.md")
 RESULTS = Path("bench/results")
-OTHERS = ("isolation", "batching", "gateway", "gate", "search", "business", "layers", "scale")
+OTHERS = ("isolation", "batching", "gateway", "gate", "search-bfloat16", "business", "layers", "scale")
 ARMS = ("engine", "lockstep", "reference", "bfloat16", "reference_bfloat16", "autoregressive")
 
 
@@ -55,6 +56,8 @@ def kept_figures(folder: Path) -> str:
 def _targets(title: str, report: Mapping[str, Any]) -> str:
     model = f"model `{report['model_digest']}`"
     of = f"{model}; policy `{report['policy'][:12]}`" if "policy" in report else model
+    if report.get("precision", Precision.FLOAT32) != Precision.FLOAT32:
+        of = f"{of}; {report['precision']}"
     lines = [
         f"**{title}** (`unmask bench {report['bench']}`; {report['machine']}; {of})",
         "",
