@@ -1,8 +1,9 @@
 """Pictures of bench results, for the README and for a first look."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from unmask.bench.business_picture import draw_savings
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's palette: told apart by every kind of colour vision.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
+
+Panel = Callable[["Axes", Sequence[Figure]], None]
 
 _BARS = {
     "isolation": ("latency_p99", "latency_p50"),
@@ -62,27 +65,20 @@ def _draw(axes: "Sequence[Axes]", report: BenchReport) -> None:
         case name if name in _BARS:
             for panel, what in zip(axes, _BARS[name], strict=True):
                 _draw_bars(panel, figures, what)
-        case "engine":
-            _draw_throughput(axes[0], figures)
-            _draw_shares(axes[1], figures)
+        case name if name in _PANELS:
+            for panel, draw in zip(axes, _PANELS[name], strict=True):
+                draw(panel, figures)
         case "policy":
             _draw_arms(axes[0], figures, "")
             _draw_arms(axes[1], figures, "drifted.")
-        case "gate":
-            _draw_stages(axes[0], figures)
-            _draw_load(axes[1], figures)
         case "search":
             draw_searches(axes, figures, COLOURS)
         case "layers":
             draw_layers(axes, figures, report.must_reach, COLOURS)
         case "business":
             draw_savings(axes, figures, COLOURS)
-        case "ledger":
-            _draw_rates(axes[0], figures)
-            _draw_waits(axes[1], figures)
         case _:
-            _draw_curves(axes[0], figures)
-            _draw_accuracy(axes[1], figures)
+            raise ValueError(f"nobody has said how the picture of {report.name} is drawn")
 
 
 def _draw_bars(axes: "Axes", figures: Sequence[Figure], what: str) -> None:
@@ -96,6 +92,41 @@ def _draw_bars(axes: "Axes", figures: Sequence[Figure], what: str) -> None:
     unit = rows[0][1].unit if rows else ""
     axes.set_xlabel(f"{what.replace('_', ' ')} {unit}".strip())
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_named(axes: "Axes", rows: Sequence[tuple[str, Figure]], meaning: str) -> None:
+    """Draw a bar for each figure, with its interval where it has one."""
+    values = [figure.value for _, figure in rows]
+    low = [figure.value - (figure.value if figure.low is None else figure.low) for _, figure in rows]
+    high = [(figure.value if figure.high is None else figure.high) - figure.value for _, figure in rows]
+    axes.barh([name for name, _ in rows], values, xerr=[low, high], color=COLOURS[0], ecolor="black", capsize=2)
+    axes.bar_label(axes.containers[-1], fmt="%.3g", padding=6)  # type: ignore[arg-type]
+    axes.set_xlabel(meaning)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_replicas(axes: "Axes", figures: Sequence[Figure]) -> None:
+    # The other arms of that name are of another workload.
+    rows = [(f"replicas: {arm}", figure) for arm, figure in _between(figures, "throughput[", "]") if arm.isdigit()]
+    _draw_named(axes, rows, "long requests a second, 95 % interval")
+
+
+def _draw_hits(axes: "Axes", figures: Sequence[Figure]) -> None:
+    _draw_named(axes, _between(figures, "hit_rate[", "]"), "share of prompt tokens found cached, 95 % interval")
+
+
+def _draw_kv(axes: "Axes", figures: Sequence[Figure]) -> None:
+    _draw_named(axes, _between(figures, "", "_kv"), "KV of a conversation, KiB, by its length in tokens")
+
+
+def _draw_filled(axes: "Axes", figures: Sequence[Figure]) -> None:
+    _draw_named(axes, _between(figures, "", "_filled_share"), "share of its pages that is filled")
+
+
+def _between(figures: Sequence[Figure], start: str, end: str) -> list[tuple[str, Figure]]:
+    """Return the figures whose names begin and end so, by what stands between."""
+    found = (figure for figure in figures if figure.name.startswith(start) and figure.name.endswith(end))
+    return [(figure.name.removeprefix(start).removesuffix(end), figure) for figure in found]
 
 
 def _draw_throughput(axes: "Axes", figures: Sequence[Figure]) -> None:
@@ -280,3 +311,16 @@ def _draw_waits(axes: "Axes", figures: Sequence[Figure]) -> None:
     axes.set_xlabel("milliseconds")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, fontsize=8, frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+_PANELS: Mapping[str, tuple[Panel, Panel]] = MappingProxyType(
+    {
+        "engine": (_draw_throughput, _draw_shares),
+        "gate": (_draw_stages, _draw_load),
+        "ledger": (_draw_rates, _draw_waits),
+        "scale": (_draw_replicas, _draw_hits),
+        "conversation": (_draw_kv, _draw_filled),
+        "model": (_draw_curves, _draw_accuracy),
+    }
+)
+"""What the two halves of a bench's picture show."""

@@ -1,4 +1,7 @@
-"""The picture of the search bench: quality against all denoise steps, a line for each method, a panel for each task."""
+"""The picture of the search bench: quality against all denoise steps, a line for each method, a panel for each task.
+
+A line joins the arms of a method that are right more often than its cheaper ones; its others are dots.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -25,7 +28,16 @@ def draw_searches(panels: "Iterable[Axes]", figures: Sequence[Figure], colours: 
         for number, (method, points) in enumerate(_lines(figures, task).items()):
             is_baseline = method in _BASELINES
             colour = ("black", "#888888")[_BASELINES.index(method)] if is_baseline else colours[number % len(colours)]
-            places = sorted(points, key=lambda point: point[0].value)
+            places = _frontier(points)
+            others = [point for point in points if point not in places]
+            axes.plot(
+                [steps.value for steps, _ in others],
+                [quality.value for _, quality in others],
+                ".",
+                color=colour,
+                markersize=3,
+                alpha=0.35,
+            )
             axes.errorbar(
                 [steps.value for steps, _ in places],
                 [quality.value for _, quality in places],
@@ -49,8 +61,17 @@ def draw_searches(panels: "Iterable[Axes]", figures: Sequence[Figure], colours: 
         axes.legend(fontsize=6, frameon=False)
 
 
+def _frontier(points: Sequence[tuple[Figure, Figure]]) -> list[tuple[Figure, Figure]]:
+    """Return the arms of a method that are right more often than all of its cheaper ones, by steps."""
+    found: list[tuple[Figure, Figure]] = []
+    for point in sorted(points, key=lambda point: (point[0].value, -point[1].value)):
+        if not found or point[1].value > found[-1][1].value:
+            found.append(point)
+    return found
+
+
 def _lines(figures: Sequence[Figure], task: str) -> dict[str, list[tuple[Figure, Figure]]]:
-    """Return steps and quality of every arm, by method; retries and candidates of all budgets in one line each."""
+    """Return steps and quality of every arm, by method, whatever their budgets."""
     found = {figure.name: figure for figure in figures}
     lines: dict[str, list[tuple[Figure, Figure]]] = {}
     for name, quality in found.items():

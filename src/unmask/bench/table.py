@@ -1,6 +1,7 @@
 """A report as tables and bars in the terminal."""
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from unmask.bench.report import BenchReport, Figure
@@ -20,7 +21,8 @@ def print_report(report: BenchReport, console: Console) -> None:
     table.add_column("note", overflow="fold")
     for figure in report.figures:
         bars = [_bar(figure)] if with_bars else []
-        table.add_row(figure.name, _number(figure.value, figure.unit), _interval(figure), *bars, _note(figure))
+        name, note = escape(figure.name), escape(_note(figure))
+        table.add_row(name, _number(figure.value, figure.unit), _interval(figure), *bars, note)
     console.print(table)
     targets = Table(title="must reach")
     targets.add_column("figure", overflow="fold")
