@@ -64,10 +64,10 @@ def row_operations(network: Network, row: Row) -> float:
 
 
 def matmul_peak(clock: Clock, precision: Precision) -> float:
-    """Return the machine's matrix product rate now, in operations per second: the best of a few, by either kernel."""
+    """Return the machine's matrix product rate now, in operations per second: the best of a few, by any kernel."""
     values, weight = torch.randn(2, PEAK_SIZE, PEAK_SIZE).to(dtype_of(precision))
     best = 0.0
-    for multiply in (partial(torch.mm, mat2=weight.T), Matrix(weight)):
+    for multiply in (partial(torch.mm, mat2=weight.T), Matrix(weight), Matrix(weight, prefers_onednn=True)):
         for _ in range(PEAK_REPEATS):
             started = clock.now()
             multiply(values)

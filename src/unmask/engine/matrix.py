@@ -21,12 +21,17 @@ class Matrix:
     Torch sends single-precision products to MKL. On Intel's processors that is quicker than oneDNN, the more so with
     few rows, once the weight lies the other way round. On others it runs at half the speed of oneDNN, whose operators
     used here are those that `torch.compile` emits for a linear layer with frozen weights.
+
+    Args:
+        weight: ``[out, in]``.
+        prefers_onednn: whether oneDNN is taken wherever it runs, so that the two can be compared.
     """
 
-    def __init__(self, weight: Tensor) -> None:
+    def __init__(self, weight: Tensor, *, prefers_onednn: bool = False) -> None:
         weight = weight.detach()
         self.nbytes = weight.nbytes
-        self._is_packed = can_pack(weight.dtype) and not (weight.dtype == torch.float32 and on_intel())
+        by_mkl = weight.dtype == torch.float32 and on_intel() and not prefers_onednn
+        self._is_packed = can_pack(weight.dtype) and not by_mkl
         if self._is_packed:
             self._weight = torch.ops.mkldnn._reorder_linear_weight(weight.contiguous(), TYPICAL_ROWS)  # noqa: SLF001
         else:
