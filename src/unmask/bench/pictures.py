@@ -84,14 +84,11 @@ def _draw(axes: "Sequence[Axes]", report: BenchReport) -> None:
 def _draw_bars(axes: "Axes", figures: Sequence[Figure], what: str) -> None:
     """Draw one figure of every arm, on a logarithmic axis where arms are far apart."""
     rows = [(figure.name.split(".")[0], figure) for figure in figures if figure.name.endswith(f".{what}")]
+    unit = rows[0][1].unit if rows else ""
+    _draw_named(axes, rows, f"{what.replace('_', ' ')} {unit}".strip())
     values = [figure.value for _, figure in rows]
-    axes.barh([name for name, _ in rows], values, color=COLOURS[0])
-    axes.bar_label(axes.containers[0], fmt="%.3g", padding=3)  # type: ignore[arg-type]
     if values and min(values) > 0 and max(values) / min(values) > 20:
         axes.set_xscale("log")
-    unit = rows[0][1].unit if rows else ""
-    axes.set_xlabel(f"{what.replace('_', ' ')} {unit}".strip())
-    axes.spines[["top", "right"]].set_visible(False)
 
 
 def _draw_named(axes: "Axes", rows: Sequence[tuple[str, Figure]], meaning: str) -> None:

@@ -22,8 +22,8 @@ from typing import assert_never
 from unmask.backend import Request
 from unmask.search.candidates import concluded
 from unmask.search.found import Found
-from unmask.search.legs import leg
-from unmask.search.path import Path, extended
+from unmask.search.legs import gone_on, leg
+from unmask.search.path import Path
 from unmask.search.plan import Children
 from unmask.search.requests import drawn
 from unmask.search.running import Limit, Runner, Setting
@@ -69,8 +69,7 @@ class _Breadth:
         for place, (path, generation) in enumerate(zip(paths, found, strict=True)):
             if generation is None:
                 continue
-            window = setting.request.strategy.effective_window
-            longer = extended(path, generation, max_tokens=setting.max_tokens, window=window)
+            longer = gone_on(setting, path, generation)
             if longer.ended:
                 self._keep(longer, first + place)
             else:
@@ -104,8 +103,9 @@ class _Breadth:
         if not paths:
             return []
         paths.sort(key=self._value, reverse=True)
-        wanted = self._counts(paths, self._setting.plan.width)
-        counts = self._counts(paths, self._runner.width)
+        counts = wanted = self._counts(paths, self._setting.plan.width)
+        if self._runner.width < self._setting.plan.width:
+            counts = self._counts(paths, self._runner.width)
         if sum(counts) < sum(wanted):
             self._runner.cut(sum(wanted) - sum(counts), "not begun", Limit.NARROWED)
         return [path for path, count in zip(paths, counts, strict=False) for _ in range(count)]
@@ -135,9 +135,8 @@ class _Breadth:
         setting = self._setting
         request = replace(self._request(path, is_warm=False), max_tokens=setting.request.max_tokens, exit=None)
         generation = await self._runner.one(replace(request, budget=setting.request.budget), self._most_left(path))
-        window = setting.request.strategy.effective_window
         if generation is not None:
-            path = extended(path, generation, max_tokens=setting.max_tokens, window=window)
+            path = gone_on(setting, path, generation)
         self._keep(path, self._begun - 1)
 
     def _keep(self, path: Path, number: int) -> None:

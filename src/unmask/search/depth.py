@@ -10,8 +10,8 @@ cannot pass any more ends there: its further steps are another run's.
 from unmask.backend import Lever
 from unmask.search.candidates import concluded
 from unmask.search.found import Found
-from unmask.search.legs import leg
-from unmask.search.path import Path, extended, taken_back
+from unmask.search.legs import gone_on, leg
+from unmask.search.path import Path, taken_back
 from unmask.search.requests import capped, drawn
 from unmask.search.running import Runner, Setting
 from unmask.search.score import Scored
@@ -112,7 +112,4 @@ class _Depth:
         else:
             request, most = capped(path.request(request), setting.max_steps), setting.most_steps
         generation = await self._runner.one(request, most)
-        if generation is None:
-            return None
-        window = setting.request.strategy.effective_window
-        return extended(path, generation, max_tokens=setting.max_tokens, window=window)
+        return None if generation is None else gone_on(setting, path, generation)

@@ -1,9 +1,9 @@
-"""Legs: runs that stop in the middle of a canvas, to be looked at, and that another goes on from."""
+"""Legs: runs that stop in the middle of a canvas, to be looked at, and where a path is after a run."""
 
 from dataclasses import replace
 
-from unmask.backend import Request
-from unmask.search.path import Path
+from unmask.backend import Generation, Request
+from unmask.search.path import Path, extended
 from unmask.search.requests import after, capped
 from unmask.search.running import Setting
 
@@ -27,3 +27,9 @@ def leg(setting: Setting, path: Path, request: Request, every: int | None) -> Re
         max_tokens=min(setting.max_tokens, before + setting.canvas_length),
         exit=after(every) if every is not None and every < left else None,
     )
+
+
+def gone_on(setting: Setting, path: Path, generation: Generation) -> Path:
+    """Return where a path is after a run of it; see `unmask.search.path.extended`."""
+    window = setting.request.strategy.effective_window
+    return extended(path, generation, max_tokens=setting.max_tokens, window=window)

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 from unmask.search.candidates import concluded
 from unmask.search.found import Found
-from unmask.search.path import Path, extended
+from unmask.search.legs import gone_on
+from unmask.search.path import Path
 from unmask.search.plan import DRAWS
 from unmask.search.requests import capped, drawn
 from unmask.search.running import Limit, Runner, Setting
@@ -114,10 +115,7 @@ class _Rollover:
         longest = min(setting.max_tokens, sum(map(len, path.full)) + setting.canvas_length)
         request = replace(capped(request, setting.max_steps), max_tokens=longest, exit=None)
         generation = await self._runner.one(request, min(setting.max_steps, quota))
-        if generation is None:
-            return None
-        window = setting.request.strategy.effective_window
-        return extended(path, generation, max_tokens=setting.max_tokens, window=window)
+        return None if generation is None else gone_on(setting, path, generation)
 
     def _score(self, path: Path) -> Score:
         """Return the score of a path's last canvas: of the draws of one canvas nothing else differs."""
