@@ -62,12 +62,14 @@ def under(store: PolicyStore, tmp_path: Path) -> PolicyUnderTest:
     return open_policy(BENCH, store)
 
 
-def run(under: PolicyUnderTest, folder: Path, sizes: Sizes = SMALL, bench: Bench = BENCH) -> tuple[BenchReport, str]:
+def run(
+    under: PolicyUnderTest, folder: Path, sizes: Sizes = SMALL, bench: Bench = BENCH, look_seed: int | None = None
+) -> tuple[BenchReport, str]:
     """Run the bench, and return its report with what it said."""
     said: list[str] = []
     report = run_policy_bench(
         bench,
-        Basis(under=under, folder=folder),
+        Basis(under=under, folder=folder, look_seed=look_seed),
         seed=0,
         quick=True,
         progress=lambda _stage, _share: None,
@@ -252,6 +254,21 @@ def test_second_run_tunes_nothing_anew(under: PolicyUnderTest, tmp_path: Path) -
         [figure for figure in report.figures if figure.name.endswith(".threshold")] for report in (first, second)
     ]
     assert settled[0] == settled[1] != []
+
+
+def test_another_look_takes_other_test_items_and_tunes_nothing_anew(under: PolicyUnderTest, tmp_path: Path) -> None:
+    """Two looks share the tuning journal and no test item, and the report says which look it was."""
+    first, _ = run(under, tmp_path / "runs")
+    tuned = next((tmp_path / "runs").glob("tuning-*.jsonl")).read_bytes()
+    second, _ = run(under, tmp_path / "runs", look_seed=7)
+
+    looked = [{record.item for record in report.records if record.arm == "estimator"} for report in (first, second)]
+    assert not looked[0] & looked[1]
+    assert next((tmp_path / "runs").glob("tuning-*.jsonl")).read_bytes() == tuned
+    seeds = [
+        next(figure.value for figure in report.figures if figure.name == "look_seed") for report in (first, second)
+    ]
+    assert seeds == [0, 7]
 
 
 @pytest.mark.slow

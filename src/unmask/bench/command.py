@@ -197,7 +197,7 @@ def _policy(bench: Bench, args: argparse.Namespace, console: Console) -> Runner:
     name = bench.model.name
     folder = args.folder or Path("runs") / f"bench-policy-{name}"
     kept = read_fixed_budgets(args.curves, Path("runs") / f"curve-{name}" / CURVES, under.model)
-    basis = Basis(under=under, folder=folder, kept=kept)
+    basis = Basis(under=under, folder=folder, kept=kept, look_seed=args.look_seed)
 
     def say(text: str) -> None:
         console.print(text, markup=False, highlight=False, soft_wrap=True)

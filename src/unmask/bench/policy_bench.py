@@ -44,11 +44,14 @@ class Basis:
         under: the policy.
         folder: where the journal of tuning is.
         kept: landmarks of curves that were measured before, if there are any.
+        look_seed: of the test items, by default the run's seed: a policy that was changed after a look is judged by
+            items that no look has had.
     """
 
     under: PolicyUnderTest
     folder: Path
     kept: FixedBudgets | None = None
+    look_seed: int | None = None
 
 
 def run_policy_bench(
@@ -80,10 +83,11 @@ def run_policy_bench(
     pace = Pace(bench.clock, progress, say)
     settled = settle(bench, under, chosen, folder=basis.folder, kept=basis.kept, seed=seed, pace=pace)
     say(_settled_text(settled))
-    of = JournalOf(model_digest=bench.model.digest, precision=bench.precision, seed=seed, is_look=True)
+    look_seed = seed if basis.look_seed is None else basis.look_seed
+    of = JournalOf(model_digest=bench.model.digest, precision=bench.precision, seed=look_seed, is_look=True)
     with open_tuning_journal(basis.folder, of) as journal:
         runner = KeptRunner(TrialRunner(bench), journal)
-        frozen = _Part(mixture=FROZEN, items=look_items(seed, settled.items), grid=chosen.grid)
+        frozen = _Part(mixture=FROZEN, items=look_items(look_seed, settled.items), grid=chosen.grid)
         look = _look(bench, under, runner, frozen, settled, chosen, seed, pace)
         pace.stage("wall time", chosen.wall.runs + chosen.drifted * (len(look.arms) - len(chosen.grid)))
         walls = measure_walls(
@@ -95,7 +99,7 @@ def run_policy_bench(
             seed=seed,
             done=pace.done,
         )
-        moved = _Part(mixture=DRIFTED, items=drifted_items(seed, chosen.drifted), grid=())
+        moved = _Part(mixture=DRIFTED, items=drifted_items(look_seed, chosen.drifted), grid=())
         drifted = _look(bench, under, runner, moved, settled, chosen, seed, pace)
     progress("figures", 1.0)
     judged = judge(look, walls, chosen.grid, seed)
@@ -112,6 +116,7 @@ def run_policy_bench(
             *(figure for budget in chosen.grid for figure in grid_figures(look, grid_arm(budget), seed)),
             *_figures(drifted, seed, "drifted."),
             *_settled_figures(settled),
+            Figure(name="look_seed", value=float(look_seed), note="of the test items"),
         ),
         must_reach=judged.must_reach,
         records=(*look_records(look), *look_records(drifted)),

@@ -218,6 +218,9 @@ def _add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     policy.add_argument("--policy", metavar="FILE|DIGEST", help="which policy (default: the active one of the model)")
     policy.add_argument("--policy-dir", metavar="DIR", help="folder of policies (default: the setting policy_dir)")
     policy.add_argument(
+        "--look-seed", type=whole(), metavar="N", help="of the test items (default --seed); see docs/bench-policy.md"
+    )
+    policy.add_argument(
         "--curves",
         type=Path,
         metavar="FILE",
