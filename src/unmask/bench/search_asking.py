@@ -90,6 +90,7 @@ async def ask_all(
                 clock=clock,
                 check=cache(check.passes),
                 refutes=None if check.refutes is None else cache(check.refutes),
+                accepts_drafts=check.accepts_drafts,
                 agreement=cache(agreement_of(item)),
             )
             found = [await _answer(setting, item, arm) for arm in arms]

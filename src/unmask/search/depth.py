@@ -7,6 +7,8 @@ Where something can tell of a beginning that no continuation passes, runs are lo
 cannot pass any more ends there: its further steps are another run's.
 """
 
+from dataclasses import replace
+
 from unmask.backend import Lever
 from unmask.search.candidates import concluded
 from unmask.search.found import Found
@@ -15,6 +17,7 @@ from unmask.search.path import Path, taken_back
 from unmask.search.requests import capped, drawn
 from unmask.search.running import Runner, Setting
 from unmask.search.score import Scored
+from unmask.types import Verification
 
 
 async def depth(setting: Setting) -> Found:
@@ -79,6 +82,8 @@ class _Depth:
             if longer is None:
                 return None
             path = longer
+            if self._is_accepted(path):
+                return replace(path, ended=True)
             if not path.ended and self._is_given_up(path, number):
                 return Path()
         return path if path.ended else await self._further(path, number, is_leg=False)
@@ -87,11 +92,20 @@ class _Depth:
         """Tell whether a run is looked at on its way: not where a leg could lack steps, or the request has an exit."""
         setting = self._setting
         request, budget = setting.request, setting.request.budget
-        if setting.refutes is None or Lever.EXIT not in setting.model.levers:
+        tells = setting.accepts_drafts or setting.refutes is not None
+        if not tells or Lever.EXIT not in setting.model.levers:
             return False
         runs_as_asked = number == 0 and request.exit is not None
         has_total = budget is not None and budget.max_total_steps is not None
         return not runs_as_asked and not has_total and self._runner.purse.left >= setting.most_steps
+
+    def _is_accepted(self, path: Path) -> bool:
+        """Tell whether what would be the answer if the run ended here is a whole one, and good enough."""
+        setting = self._setting
+        if not setting.accepts_drafts or not path.is_whole:
+            return False
+        score = path.score(setting.check)
+        return score.verdict is Verification.PASS and score.clears(setting.plan.threshold)
 
     def _is_given_up(self, path: Path, number: int) -> bool:
         """Tell whether what stands is refuted; the last run without an answer before it is one, whatever it says."""
