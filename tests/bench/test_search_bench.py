@@ -8,18 +8,19 @@ import pytest
 from tests.bench.small import TOKENIZER, small_model
 from unmask.bench.bench import Bench
 from unmask.bench.pictures import save_picture
-from unmask.bench.report import Figure
+from unmask.bench.report import BenchReport, Figure, to_json
 from unmask.bench.search_arms import QUICK, SearchSizes, arms_of
-from unmask.bench.search_asking import Answer, Answers
+from unmask.bench.search_asking import Answers
 from unmask.bench.search_bench import run_search_bench
 from unmask.bench.search_figures import CLEARLY_BETTER, Gain, best_arm, clearly_better, default_width, gain_of, rival_of
 from unmask.bench.search_items import TASKS, agreement_of, check_of, items_of
+from unmask.bench.search_journal import Answer
 from unmask.clock import SystemClock
 from unmask.tasks.item import Split, split_of
 from unmask.tasks.registry import all_tasks
 
 BENCH = Bench(model=small_model(), tokenizer=TOKENIZER, clock=SystemClock())
-SMALL = SearchSizes(calibrate=2, tune=1, test=2, grid=(2, 4), widths=(2,), paths=(2,), retries=(2,), every=2)
+SMALL = SearchSizes(calibrate=2, tune=1, test=2, more=3, grid=(2, 4), widths=(2,), paths=(2,), retries=(2,), every=2)
 ARMS = arms_of(SMALL, None)
 
 
@@ -107,18 +108,31 @@ def test_the_default_width_is_where_doubling_stops_paying() -> None:
 def test_a_run_from_end_to_end(tmp_path: Path) -> None:
     """Weights that know nothing win nothing; every arm has a figure and a record an item."""
     shares: list[float] = []
-    report = run_search_bench(BENCH, seed=0, quick=True, progress=lambda _, share: shares.append(share), sizes=SMALL)
+    journal = tmp_path / "journal"
 
+    def run() -> BenchReport:
+        return run_search_bench(
+            BENCH, journal, seed=0, quick=True, progress=lambda _, share: shares.append(share), sizes=SMALL
+        )
+
+    report = run()
     (entry,) = report.must_reach
     assert (entry.name, entry.value, entry.holds) == (CLEARLY_BETTER, 0, False)
     names = {figure.name for figure in report.figures}
     assert {
         f"{task}.{arm.name}.{what}" for task in TASKS for arm in ARMS for what in ("quality", "mean_steps")
     } <= names
-    assert len(report.records) == len(TASKS) * len(ARMS) * SMALL.test
+    compared = sum(arm.is_baseline for arm in ARMS) + 1
+    assert len(report.records) == len(TASKS) * len(ARMS) * SMALL.test + compared * SMALL.more
+    gains = {figure.name: figure.n for figure in report.figures if figure.name.endswith("gain_at_equal_steps")}
+    assert gains == {f"{task}.gain_at_equal_steps": 5 if task == "dialogue" else 2 for task in TASKS}
     assert all(record.steps > 0 for record in report.records)
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
+    (path,) = journal.iterdir()
+    kept = path.read_bytes()
+    assert to_json(run()) == to_json(report), "what was answered is not asked again"
+    assert path.read_bytes() == kept
     save_picture(report, tmp_path / "search.png")
     assert (tmp_path / "search.png").stat().st_size > 10_000
 
