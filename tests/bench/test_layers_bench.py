@@ -10,11 +10,11 @@ import pytest
 from tests.bench.small import SHAPE, TOKENIZER, small_model
 from unmask.bench import layers_routing, layers_speculation
 from unmask.bench.bench import Bench
+from unmask.bench.journal import JournalError
 from unmask.bench.layer_row import Finding, Ground, Layer, LayerRow, Reading, Round, Sample, Terms
 from unmask.bench.layers_arms import record_of
 from unmask.bench.layers_bench import LayersBasis, run_layers_bench
 from unmask.bench.layers_cache import CacheSaving
-from unmask.bench.journal import JournalError
 from unmask.bench.layers_rows import rows_for, rows_named
 from unmask.bench.layers_workload import load_workload_spec
 from unmask.bench.pictures import save_picture

@@ -47,9 +47,7 @@ class Journal(Generic[Entry]):
 
 
 @contextmanager
-def open_journal(
-    path: Path, of: "DataclassInstance", kind: type[Entry], named: str
-) -> "Iterator[Journal[Entry]]":
+def open_journal(path: Path, of: "DataclassInstance", kind: type[Entry], named: str) -> "Iterator[Journal[Entry]]":
     """Open a journal, or begin it; half a line at its end, as a killed run leaves it, is cut off.
 
     Args:

@@ -44,8 +44,9 @@ def run_search_bench(
 ) -> BenchReport:
     """Calibrate thresholds, choose an arm of each task type on tuning items, and measure all of them on test items.
 
-    A run goes on with what the journal of its folder has. Each part has items of its own split, so that nothing is measured on what it was chosen on. Where arms send the
-    same request of an item it is run once, and each of them pays for its steps.
+    A run goes on with what the journal of its folder has. Each part has items of its own split, so that nothing is
+    measured on what it was chosen on. Where arms send the same request of an item it is run once, and each of them pays
+    for its steps.
 
     Args:
         bench: what is measured.
@@ -83,9 +84,7 @@ def run_search_bench(
 
 
 class _Run:
-    def __init__(
-        self, bench: Bench, sizes: SearchSizes, seed: int, journal: SearchJournal, progress: Progress
-    ) -> None:
+    def __init__(self, bench: Bench, sizes: SearchSizes, seed: int, journal: SearchJournal, progress: Progress) -> None:
         self._bench = bench
         self._sizes = sizes
         self._seed = seed
