@@ -3,8 +3,10 @@
 Where an answer is not good enough, the tokens of its last steps are masked again and denoised anew; the paper adds
 noise to a continuous state in their place. What earlier steps have fixed stands, so a step back costs a part of a run.
 
-Where something can tell of a beginning that no continuation passes, runs are looked at on their way, and one that
-cannot pass any more ends there: its further steps are another run's.
+Runs are looked at on their way, where anything can be told of them before their end. One that cannot pass any more, as
+something can tell of its beginning, ends there: its further steps are another run's. One whose draft is a whole answer
+that is good enough ends as well, where the verifier judges what an answer says: the draft is the answer, and the steps
+that would only have confirmed it are not taken.
 """
 
 from dataclasses import replace
