@@ -17,8 +17,8 @@ class SearchSizes:
         calibrate: items a task type whose answers set the threshold.
         tune: those on which the arm of each task type is chosen.
         test: those that all arms are measured on.
-        more: further test items of dialogue, that the chosen arm and what it has to beat are compared on: by how much
-            is the least of all task types there, and what decides about the target.
+        more: further test items of dialogue, on which the chosen arm and what it has to beat are compared as well; the
+            target asks for dialogue, and what is to be shown there is smaller than an interval of the others' items.
         grid: most steps of a canvas, rising; paths are searched at the last only.
         widths: of candidates and depth, rising.
         paths: widths of breadth and rollover, rising; each of theirs takes as many steps as there are candidates.

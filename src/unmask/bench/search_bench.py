@@ -15,6 +15,7 @@ from unmask.bench.search_figures import (
     arm_figures,
     best_arm,
     clearly_better,
+    comparable,
     default_width,
     gain_of,
     width_figures,
@@ -110,7 +111,7 @@ class _Run:
         items = items_of(task, sizes.test + _more(sizes, task), seed, Split.TEST)
         first, more = items[: sizes.test], items[sizes.test :]
         answers = await self._ask(backend, first, arms, f"{task}: measuring")
-        compared = [arm for arm in arms if arm.is_baseline or arm == chosen]
+        compared = comparable(tuned, arms, chosen)
         further = await self._ask(backend, more, compared, f"{task}: comparing")
         together = {arm.name: [*answers[arm.name], *further[arm.name]] for arm in compared}
         gain = gain_of(task, together, compared, chosen, seed)

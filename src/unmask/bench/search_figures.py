@@ -16,6 +16,8 @@ from unmask.stats import Interval, bootstrap_mean, paired_difference, wilson
 Floats = NDArray[np.float64]
 WORTH = 0.01
 """Points of quality that make twice the width worth its steps."""
+NEAR = 1.5
+"""Steps of a baseline on some items, as a multiple of an arm's, that may still be no more than its on others."""
 CLEARLY_BETTER = "tasks_clearly_better_at_equal_steps"
 
 
@@ -53,6 +55,17 @@ def rival_of(answers: Answers, arms: Sequence[SearchArm], arm: str) -> str:
     if not cheap:
         return min(baselines, key=lambda name: steps(answers, name).mean())
     return max(cheap, key=lambda name: (correct(answers, name).mean(), -steps(answers, name).mean()))
+
+
+def comparable(answers: Answers, arms: Sequence[SearchArm], arm: SearchArm) -> list[SearchArm]:
+    """Return an arm, and the baselines that may take no more steps than it on other items; see `NEAR`.
+
+    The baseline that takes least is always among them; see `rival_of`.
+    """
+    limit = NEAR * steps(answers, arm.name).mean()
+    least = min((one for one in arms if one.is_baseline), key=lambda one: steps(answers, one.name).mean())
+    near = [one for one in arms if one.is_baseline and (one is least or steps(answers, one.name).mean() <= limit)]
+    return [*near, arm]
 
 
 def best_arm(answers: Answers, arms: Sequence[SearchArm]) -> SearchArm:
