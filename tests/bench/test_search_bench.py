@@ -20,6 +20,7 @@ from unmask.bench.search_figures import (
     comparable,
     default_width,
     gain_of,
+    over_one,
     rival_of,
 )
 from unmask.bench.search_items import TASKS, agreement_of, check_of, items_of
@@ -80,20 +81,34 @@ def answers(**found: tuple[float, int]) -> Answers:
 
 def test_the_rival_is_the_best_that_takes_no_more_steps() -> None:
     """One candidate or retries, whichever is right more often."""
-    found = answers(one_4=(0.5, 10), retries_4x2=(0.7, 20), retries_2x2=(0.9, 40), candidates_4x2=(0.8, 30))
-    assert rival_of(found, ARMS, "candidates@4x2") == "retries@4x2"
+    found = answers(one_4=(0.5, 10), retries_4x2=(0.7, 20), retries_2x2=(0.9, 40), candidates_4x2=(0.8, 20))
+    assert rival_of(found, ARMS, "candidates@4x2").name == "retries@4x2"
     assert best_arm(found, ARMS).name == "candidates@4x2"
     gain = gain_of("sort", found, ARMS, best_arm(found, ARMS), 0)
     assert gain.is_clear
     assert np.isclose(gain.figure.value, 0.1)
 
 
+def test_a_search_gains_nothing_by_lying_between_two_baselines() -> None:
+    """What both take and are right in together is what it is held to; one with all its steps is told of as well."""
+    found = answers(one_4=(0.5, 10), retries_4x2=(0.7, 20), retries_2x2=(0.9, 40), candidates_4x2=(0.8, 30))
+    arm = next(arm for arm in ARMS if arm.name == "candidates@4x2")
+    rival = rival_of(found, ARMS, arm.name)
+    assert (rival.name, rival.steps(found)) == ("retries@4x2, 50% retries@2x2", 30)
+    gain = gain_of("sort", found, ARMS, arm, 0)
+    assert np.isclose(gain.figure.value, 0.0)
+    assert "30.0 steps against 30.0" in gain.figure.note
+    assert np.isclose(over_one("sort", found, ARMS, arm, 0).value, 0.3)
+
+
 def test_further_items_are_for_what_may_be_a_rival() -> None:
-    """Baselines that take half as many steps again are none; the cheapest is one, whatever it takes."""
-    found = answers(one_2=(0.4, 9), one_4=(0.5, 10), retries_4x2=(0.7, 45), candidates_4x2=(0.8, 30))
+    """Baselines that take more than twice as many steps are none, but the cheapest and one with all its steps."""
+    found = answers(
+        one_2=(0.4, 9), one_4=(0.5, 70), retries_4x2=(0.7, 60), retries_2x2=(0.7, 61), candidates_4x2=(0.8, 30)
+    )
     arm = next(arm for arm in ARMS if arm.name == "candidates@4x2")
     assert [one.name for one in comparable(found, ARMS, arm)] == ["one@2", "one@4", "retries@4x2", arm.name]
-    assert [one.name for one in comparable(answers(candidates_4x2=(0.8, 1)), ARMS, arm)] == ["one@2", arm.name]
+    assert [one.name for one in comparable(answers(candidates_4x2=(0.8, 1)), ARMS, arm)] == ["one@2", "one@4", arm.name]
 
 
 def test_a_search_that_takes_more_is_compared_with_what_that_buys() -> None:

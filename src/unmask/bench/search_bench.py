@@ -18,6 +18,7 @@ from unmask.bench.search_figures import (
     comparable,
     default_width,
     gain_of,
+    over_one,
     width_figures,
 )
 from unmask.bench.search_items import DIALOGUE, TASKS, items_of
@@ -118,7 +119,11 @@ class _Run:
         return _Measured(
             gain=gain,
             widths=tuple(width_figures(task, answers, arms, seed)),
-            figures=(_threshold_figure(task, threshold), *arm_figures(task, answers, seed)),
+            figures=(
+                over_one(task, together, compared, chosen, seed),
+                _threshold_figure(task, threshold),
+                *arm_figures(task, answers, seed),
+            ),
             records=(*_records(first, answers), *_records(more, further)),
         )
 
