@@ -101,13 +101,10 @@ def comparable(answers: Answers, arms: Sequence[SearchArm], arm: SearchArm) -> l
 
     The baseline that takes least is always among them, and one candidate with all its steps.
     """
-    whole = whole_of(arms)
+    taken = {one: float(steps(answers, one.name).mean()) for one in arms if one.is_baseline}
+    always = {min(taken, key=taken.__getitem__), whole_of(arms)}
     limit = NEAR * steps(answers, arm.name).mean()
-    least = min((one for one in arms if one.is_baseline), key=lambda one: steps(answers, one.name).mean())
-    near = [
-        one for one in arms if one.is_baseline and (one in {least, whole} or steps(answers, one.name).mean() <= limit)
-    ]
-    return [*near, arm]
+    return [*(one for one in taken if one in always or taken[one] <= limit), arm]
 
 
 def best_arm(answers: Answers, arms: Sequence[SearchArm]) -> SearchArm:
