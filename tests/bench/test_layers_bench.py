@@ -10,11 +10,11 @@ import pytest
 from tests.bench.small import SHAPE, TOKENIZER, small_model
 from unmask.bench import layers_routing, layers_speculation
 from unmask.bench.bench import Bench
+from unmask.bench.journal import JournalError
 from unmask.bench.layer_row import Finding, Ground, Layer, LayerRow, Reading, Round, Sample, Terms
 from unmask.bench.layers_arms import record_of
 from unmask.bench.layers_bench import LayersBasis, run_layers_bench
 from unmask.bench.layers_cache import CacheSaving
-from unmask.bench.layers_journal import LayersJournalError
 from unmask.bench.layers_rows import rows_for, rows_named
 from unmask.bench.layers_workload import load_workload_spec
 from unmask.bench.pictures import save_picture
@@ -124,10 +124,10 @@ def test_a_journal_of_something_else_is_refused(tmp_path: Path) -> None:
     run(tmp_path, Scripted(), seed=3, quick=True)
     (path,), (other,) = (tmp_path / "one").iterdir(), tmp_path.glob("*.jsonl")
     other.write_bytes(path.read_bytes())
-    with pytest.raises(LayersJournalError, match="seed=0"):
+    with pytest.raises(JournalError, match="seed=0"):
         run(tmp_path, Scripted(), seed=3, quick=True)
     other.write_bytes(b"{}\n")
-    with pytest.raises(LayersJournalError, match="is damaged"):
+    with pytest.raises(JournalError, match="is damaged"):
         run(tmp_path, Scripted(), seed=3, quick=True)
 
 

@@ -6,6 +6,7 @@ from unmask.control.check import LARGEST_DRAFT_CHECK, LONGEST_DRAFT, AnswerCheck
 from unmask.control.verdict import Judge
 from unmask.tasks.formats import JsonObject, JsonSchema
 from unmask.tasks.item import CheckResult
+from unmask.tasks.patterns import Pattern
 from unmask.tasks.registry import all_tasks
 from unmask.types import Message, Role
 
@@ -59,3 +60,13 @@ def test_broken_verifier_fails_the_answer_only(caplog: pytest.LogCaptureFixture)
 
     assert not check_of("1, 3", task=Broken())
     assert "a verifier failed" in caplog.text
+
+
+def test_a_draft_is_accepted_where_a_task_type_says_what_an_answer_holds() -> None:
+    """A form alone is met before what is in it is right; JSON can be refuted all the same, and plain text cannot."""
+    of_task = AnswerCheck(messages=MESSAGES, task=SORT, answer_format=None)
+    of_json = AnswerCheck(messages=MESSAGES, task=None, answer_format=JsonObject())
+    of_form = AnswerCheck(messages=MESSAGES, task=None, answer_format=None, verifiers=(Pattern("[0-9]"),))
+    assert (of_task.accepts_drafts, of_task.is_looked_at) == (True, True)
+    assert (of_json.accepts_drafts, of_json.is_looked_at) == (False, True)
+    assert (of_form.accepts_drafts, of_form.is_looked_at) == (False, False)

@@ -1,6 +1,7 @@
 """Steps back: what is taken back, what stands, and when it is enough."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,7 +17,7 @@ from unmask.search.room import Room
 from unmask.search.running import Limit
 from unmask.service import SearchMethod
 from unmask.testing.builders import make_generation
-from unmask.types import ExitReason, Sampling, Verification
+from unmask.types import ExitReason, FinishReason, Sampling, Verification
 
 PLAN = SearchPlan(method=SearchMethod.DEPTH, width=4, depth=DepthPlan(back=1), threshold=-0.001)
 
@@ -183,3 +184,75 @@ async def test_a_first_run_with_an_exit_of_its_own_runs_as_asked() -> None:
         asked = replace(ASKED, exit=after(3))
         await depth(run.setting(plan, request=asked, check=lambda text: True, refutes=lambda text: True))
         assert [request.exit for request, _ in run.ran] == [asked.exit]
+
+
+ENDED = replace(ASKED, stop=("a",), sampling=Sampling(temperature=1.0, seed=0))
+"""A request whose drafts are whole answers from the start: the small model knows no end, but its texts have an a."""
+
+
+async def test_a_whole_draft_that_passes_is_the_answer() -> None:
+    """The run ends at the look, its further steps are not taken, and what is given is the draft, stop sequence cut."""
+    async with engine() as run:
+        plan = SearchPlan(method=SearchMethod.DEPTH, width=3, depth=DepthPlan(every=2))
+        found = await depth(run.setting(plan, request=ENDED, check=lambda text: True, accepts_drafts=True))
+
+        ((_, looked),) = run.ran
+        assert (found.steps, looked.usage.steps_used) == (2, 2)
+        assert found.best.generation is looked
+        assert (looked.finish_reason, looked.usage.exit_reason) == (FinishReason.STOP, ExitReason.EARLY_EXIT)
+        assert looked.text
+        assert "a" not in looked.text
+        assert found.best.score.verdict is Verification.PASS
+
+
+@pytest.mark.parametrize(
+    ("changes", "threshold"),
+    [
+        ({"check": lambda text: False, "accepts_drafts": True}, None),
+        ({"check": lambda text: True, "refutes": lambda text: False}, None),
+        ({"check": lambda text: True, "accepts_drafts": True}, -0.001),
+        ({"check": lambda text: True, "accepts_drafts": True, "request": replace(ENDED, stop=())}, None),
+    ],
+    ids=["it fails", "only its form is judged", "it is not sure enough", "it is no whole answer"],
+)
+async def test_a_draft_that_is_not_good_enough_goes_on(changes: dict[str, Any], threshold: float | None) -> None:
+    """It is denoised to its end, as without looks."""
+    async with engine() as run:
+        plan = SearchPlan(method=SearchMethod.DEPTH, width=2, depth=DepthPlan(every=2), threshold=threshold)
+        setting = run.setting(plan, **({"request": ENDED} | changes))
+        found = await depth(setting)
+        assert ASKED.budget is not None
+        assert found.answers[0].generation.usage.exit_reason is not ExitReason.EARLY_EXIT
+        assert found.steps == sum(generation.usage.steps_used for _, generation in run.ran) >= ASKED.budget.max_steps
+
+
+@given(
+    passing=st.sets(st.integers(0, 9)),
+    refuted=st.sets(st.integers(0, 9)),
+    width=st.integers(2, 5),
+    total=st.integers(1, 40),
+    seed=st.integers(0, 7),
+)
+@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+async def test_whatever_is_accepted_passes_and_every_step_is_counted(
+    passing: set[int], refuted: set[int], width: int, total: int, seed: int
+) -> None:
+    """Texts pass or are refuted at random; an accepted one is the last, and steps are those of all runs, within all."""
+    async with engine() as run:
+
+        def check(text: str) -> bool:
+            return len(text.encode()) % 10 in passing
+
+        plan = SearchPlan(method=SearchMethod.DEPTH, width=width, depth=DepthPlan(every=2), max_total_steps=total)
+        request = replace(ENDED, sampling=Sampling(temperature=1.0, seed=seed))
+        refutes = lambda text: len(text) % 10 in refuted  # noqa: E731
+        found = await depth(run.setting(plan, request=request, check=check, refutes=refutes, accepts_drafts=True))
+
+        assert found.steps == sum(generation.usage.steps_used for _, generation in run.ran) <= total
+        *before, last = found.answers
+        assert not any(check(answer.generation.text) for answer in before)
+        if check(last.generation.text):
+            assert found.best is last or found.best.generation.text == last.generation.text
+            assert found.best.score.verdict is Verification.PASS
+        if found.best.generation.usage.exit_reason is ExitReason.EARLY_EXIT:
+            assert check(found.best.generation.text)

@@ -232,6 +232,16 @@ def _gate(bench: Bench, args: argparse.Namespace, console: Console) -> Runner:
     return run_it
 
 
+def _search(bench: Bench, args: argparse.Namespace, _: Console) -> Runner:
+    folder = args.folder or Path("runs") / f"bench-search-{bench.model.name}"
+
+    def run_it(seed: int, quick: bool, watch: Watch) -> BenchReport:  # noqa: FBT001 - one signature for all
+        torch.set_grad_enabled(False)
+        return run_search_bench(bench, folder, seed=seed, quick=quick, progress=watch)
+
+    return run_it
+
+
 def _layers(bench: Bench, args: argparse.Namespace, _: Console) -> Runner:
     folder = args.folder or Path("runs") / f"bench-layers-{bench.model.name}"
     basis = LayersBasis(rows=rows_named(args.row, bench.model.network.shape), folder=folder)
@@ -282,7 +292,7 @@ BENCHES: dict[str, Maker] = {
     "ledger": _plain(run_ledger_bench),
     "gateway": _plain(run_gateway_bench),
     "gate": _gate,
-    "search": _plain(run_search_bench),
+    "search": _search,
     "business": _plain(run_business_bench),
     "speculation": _plain(run_speculation_bench),
     "precision": _plain(run_precision_bench),

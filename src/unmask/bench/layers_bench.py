@@ -109,10 +109,10 @@ def _measured(row: LayerRow, ground: Ground, folder: Path, watch: Callable[[floa
         commit=commit(),
     )
     with open_row_journal(folder, of) as journal:
-        for number in range(len(journal.rounds), ground.rounds):
+        for number in range(len(journal.entries), ground.rounds):
             watch(number / ground.rounds)
             journal.note(row.measure(ground, number))
-        return journal.rounds
+        return journal.entries
 
 
 def _judged(row: LayerRow, rounds: Sequence[Round], seed: int) -> _Judged:

@@ -16,7 +16,9 @@ class SearchSizes:
     Attributes:
         calibrate: items a task type whose answers set the threshold.
         tune: those on which the arm of each task type is chosen.
-        test: those that it is measured on.
+        test: those that all arms are measured on.
+        more: further test items of dialogue, on which the chosen arm and what it has to beat are compared as well; the
+            target asks for dialogue, and what is to be shown there is smaller than an interval of the others' items.
         grid: most steps of a canvas, rising; paths are searched at the last only.
         widths: of candidates and depth, rising.
         paths: widths of breadth and rollover, rising; each of theirs takes as many steps as there are candidates.
@@ -27,6 +29,7 @@ class SearchSizes:
     calibrate: int
     tune: int
     test: int
+    more: int
     grid: tuple[int, ...]
     widths: tuple[int, ...]
     paths: tuple[int, ...]
@@ -38,13 +41,14 @@ FULL = SearchSizes(
     calibrate=200,
     tune=100,
     test=300,
+    more=600,
     grid=(8, 16, 24, 32),
     widths=(2, 4, 8),
     paths=(2, 4),
     retries=(2, 3, 4, 5, 6, 8),
     every=8,
 )
-QUICK = SearchSizes(calibrate=2, tune=1, test=2, grid=(4, 16), widths=(2,), paths=(2,), retries=(2,), every=4)
+QUICK = SearchSizes(calibrate=2, tune=1, test=2, more=1, grid=(4, 16), widths=(2,), paths=(2,), retries=(2,), every=4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 from unmask.backend import Backend, Generation, Request
 from unmask.bench.search_arms import SearchArm
 from unmask.bench.search_items import agreement_of, check_of
+from unmask.bench.search_journal import Answer, SearchJournal
 from unmask.clock import Clock
 from unmask.errors import UnmaskError
 from unmask.search.plan import SearchPlan
@@ -22,22 +23,6 @@ from unmask.types import Outcome, StepBudget
 
 AT_ONCE = 12
 """Items that are answered at the same time, so that the engine's rows are full."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What an item came to in an arm.
-
-    Attributes:
-        steps: denoise steps of everything that ran.
-        seconds: that its generations were in a batch, one after the other.
-        confidence: mean log-probability of the answer's tokens.
-    """
-
-    steps: int
-    seconds: float
-    correct: bool
-    confidence: float | None
 
 
 Answers = Mapping[str, Sequence[Answer]]
@@ -60,7 +45,12 @@ class Memo:
 
 
 async def ask_all(
-    backend: Backend, clock: Clock, items: Sequence[Item], arms: Sequence[SearchArm], done: Callable[[int], None]
+    backend: Backend,
+    clock: Clock,
+    items: Sequence[Item],
+    arms: Sequence[SearchArm],
+    journal: SearchJournal,
+    done: Callable[[int], None],
 ) -> dict[str, list[Answer]]:
     """Answer items in every arm; return the answers by arm, in the order of the items.
 
@@ -69,6 +59,7 @@ async def ask_all(
         clock: of the searches.
         items: what is asked.
         arms: how.
+        journal: what it has is not run; it is told of everything else.
         done: told of every item that all arms have answered.
 
     Raises:
@@ -90,14 +81,23 @@ async def ask_all(
                 clock=clock,
                 check=cache(check.passes),
                 refutes=None if check.refutes is None else cache(check.refutes),
+                accepts_drafts=check.accepts_drafts,
                 agreement=cache(agreement_of(item)),
             )
-            found = [await _answer(setting, item, arm) for arm in arms]
+            found = [await _kept(setting, item, arm, journal) for arm in arms]
             done(1)
             return found
 
     by_item = await asyncio.gather(*map(ask, items))
     return {arm.name: [answers[place] for answers in by_item] for place, arm in enumerate(arms)}
+
+
+async def _kept(setting: Setting, item: Item, arm: SearchArm, journal: SearchJournal) -> Answer:
+    found = journal.answer(item, arm)
+    if found is None:
+        found = await _answer(setting, item, arm)
+        journal.note(item, arm, found)
+    return found
 
 
 async def _answer(setting: Setting, item: Item, arm: SearchArm) -> Answer:

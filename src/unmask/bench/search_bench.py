@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from unmask.bench.arms import BASE
 from unmask.bench.bench import Bench
@@ -14,11 +15,14 @@ from unmask.bench.search_figures import (
     arm_figures,
     best_arm,
     clearly_better,
+    comparable,
     default_width,
     gain_of,
+    over_one,
     width_figures,
 )
-from unmask.bench.search_items import TASKS, items_of
+from unmask.bench.search_items import DIALOGUE, TASKS, items_of
+from unmask.bench.search_journal import SearchJournal, SearchOf, open_search_journal
 from unmask.local.backend import LocalBackend
 from unmask.local.model import serve_model
 from unmask.search.calibrate import Mark, calibrated
@@ -38,25 +42,30 @@ class _Measured:
 
 
 def run_search_bench(
-    bench: Bench, *, seed: int, quick: bool, progress: Progress, sizes: SearchSizes | None = None
+    bench: Bench, folder: Path, *, seed: int, quick: bool, progress: Progress, sizes: SearchSizes | None = None
 ) -> BenchReport:
     """Calibrate thresholds, choose an arm of each task type on tuning items, and measure all of them on test items.
 
-    Each part has items of its own split, so that nothing is measured on what it was chosen on. Where arms send the
-    same request of an item it is run once, and each of them pays for its steps.
+    A run goes on with what the journal of its folder has. Each part has items of its own split, so that nothing is
+    measured on what it was chosen on. Where arms send the same request of an item it is run once, and each of them pays
+    for its steps.
 
     Args:
         bench: what is measured.
+        folder: of the journal.
         seed: of items and resampling.
         quick: whether few items are enough, as nothing is to be decided.
         progress: told of stages and shares.
         sizes: by default those of a full or quick run.
 
     Raises:
+        JournalError: the journal is damaged, or cannot be written.
         UnmaskError: the engine failed a run.
     """
     chosen = sizes or (QUICK if quick else FULL)
-    by_task = asyncio.run(_Run(bench, chosen, seed, progress).measure())
+    of = SearchOf(model_digest=bench.model.digest, precision=bench.precision, seed=seed)
+    with open_search_journal(folder, of) as journal:
+        by_task = asyncio.run(_Run(bench, chosen, seed, journal, progress).measure())
     figure, must_reach = clearly_better([one.gain for one in by_task])
     return BenchReport(
         name="search",
@@ -77,12 +86,12 @@ def run_search_bench(
 
 
 class _Run:
-    def __init__(self, bench: Bench, sizes: SearchSizes, seed: int, progress: Progress) -> None:
+    def __init__(self, bench: Bench, sizes: SearchSizes, seed: int, journal: SearchJournal, progress: Progress) -> None:
         self._bench = bench
         self._sizes = sizes
         self._seed = seed
+        self._journal = journal
         self._progress = progress
-        self._stage = "starting"
         self._done = 0
 
     async def measure(self) -> list[_Measured]:
@@ -100,14 +109,22 @@ class _Run:
         arms = arms_of(sizes, threshold)
         tuned = await self._ask(backend, items_of(task, sizes.tune, seed, Split.TUNE), arms, f"{task}: choosing")
         chosen = best_arm(tuned, arms)
-        items = items_of(task, sizes.test, seed, Split.TEST)
-        answers = await self._ask(backend, items, arms, f"{task}: measuring")
-        gain = gain_of(task, answers, arms, chosen, seed)
+        items = items_of(task, sizes.test + _more(sizes, task), seed, Split.TEST)
+        first, more = items[: sizes.test], items[sizes.test :]
+        answers = await self._ask(backend, first, arms, f"{task}: measuring")
+        compared = comparable(tuned, arms, chosen)
+        further = await self._ask(backend, more, compared, f"{task}: comparing")
+        together = {arm.name: [*answers[arm.name], *further[arm.name]] for arm in compared}
+        gain = gain_of(task, together, compared, chosen, seed)
         return _Measured(
             gain=gain,
             widths=tuple(width_figures(task, answers, arms, seed)),
-            figures=(_threshold_figure(task, threshold), *arm_figures(task, answers, seed)),
-            records=tuple(_records(items, answers)),
+            figures=(
+                over_one(task, together, compared, chosen, seed),
+                _threshold_figure(task, threshold),
+                *arm_figures(task, answers, seed),
+            ),
+            records=(*_records(first, answers), *_records(more, further)),
         )
 
     async def _threshold(self, backend: LocalBackend, task: str) -> float | None:
@@ -123,13 +140,17 @@ class _Run:
         self, backend: LocalBackend, items: Sequence[Item], arms: Sequence[SearchArm], stage: str
     ) -> Answers:
         sizes = self._sizes
-        expected = len(TASKS) * (sizes.calibrate + sizes.tune + sizes.test)
+        expected = sum(sizes.calibrate + sizes.tune + sizes.test + _more(sizes, task) for task in TASKS)
 
         def done(count: int) -> None:
             self._done += count
             self._progress(stage, self._done / expected)
 
-        return await ask_all(backend, self._bench.clock, items, arms, done)
+        return await ask_all(backend, self._bench.clock, items, arms, self._journal, done)
+
+
+def _more(sizes: SearchSizes, task: str) -> int:
+    return sizes.more if task == DIALOGUE else 0
 
 
 def _threshold_figure(task: str, threshold: float | None) -> Figure:

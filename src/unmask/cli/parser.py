@@ -230,7 +230,7 @@ def _add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--folder",
         type=Path,
         metavar="DIR",
-        help="journal of bench policy, gate or layers (default runs/bench-NAME-MODEL)",
+        help="journal of bench policy, gate, search or layers (default runs/bench-NAME-MODEL)",
     )
     gate = bench.add_argument_group("bench gate")
     gate.add_argument("--report", type=Path, metavar="DIR", help="write the tables and pictures, as HTML and Markdown")

@@ -13,7 +13,7 @@ OPTIONS_OF: Mapping[str, tuple[str, ...]] = {
     "policy": ("policy",),
     "policy_dir": ("policy",),
     "curves": ("policy",),
-    "folder": ("policy", "gate", "layers"),
+    "folder": ("policy", "gate", "search", "layers"),
     "report": ("gate",),
     "row": ("layers",),
     "checkpoint": ("agreement",),

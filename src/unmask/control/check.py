@@ -98,6 +98,19 @@ class AnswerCheck:
 
         return is_refuted
 
+    @property
+    def accepts_drafts(self) -> bool:
+        """Whether a draft that passes may be the answer: where the task type's verifier says what it has to hold.
+
+        A form alone is met long before what is in it is right.
+        """
+        return self.task is not None
+
+    @property
+    def is_looked_at(self) -> bool:
+        """Whether anything can be said of an answer before its end."""
+        return self.accepts_drafts or self.refutes is not None
+
     def _results(self, text: str) -> Iterator[tuple[Judge, CheckResult]]:
         """Ask everyone, those first whose verdict is cheapest and says most."""
         asked: list[tuple[Judge, Verifier]] = []

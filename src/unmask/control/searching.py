@@ -103,6 +103,7 @@ async def _setting(admitted: Admitted, generate: Generate, parts: SearchParts) -
         clock=parts.clock,
         check=None if admitted.check is None else admitted.check.passes,
         refutes=None if admitted.check is None else admitted.check.refutes,
+        accepts_drafts=admitted.check is not None and admitted.check.accepts_drafts,
         desk=parts.desk,
     )
     if parts.pressure is None:

@@ -122,7 +122,7 @@ def _searched(admitted: Admitted) -> int:
     """Return the most generations that a search, or a comparison of prompts, runs beside the first attempt."""
     if admitted.search is None:
         return int(admitted.is_paired)
-    is_looked_at = admitted.check is not None and admitted.check.refutes is not None
+    is_looked_at = admitted.check is not None and admitted.check.is_looked_at
     return admitted.search.plan.most_runs(_canvases(admitted), _steps(admitted), is_looked_at=is_looked_at) - 1
 
 

@@ -3,9 +3,13 @@
 Where an answer is not good enough, the tokens of its last steps are masked again and denoised anew; the paper adds
 noise to a continuous state in their place. What earlier steps have fixed stands, so a step back costs a part of a run.
 
-Where something can tell of a beginning that no continuation passes, runs are looked at on their way, and one that
-cannot pass any more ends there: its further steps are another run's.
+Runs are looked at on their way, where anything can be told of them before their end. One that cannot pass any more, as
+something can tell of its beginning, ends there: its further steps are another run's. One whose draft is a whole answer
+that is good enough ends as well, where the verifier judges what an answer says: the draft is the answer, and the steps
+that would only have confirmed it are not taken.
 """
+
+from dataclasses import replace
 
 from unmask.backend import Lever
 from unmask.search.candidates import concluded
@@ -15,6 +19,7 @@ from unmask.search.path import Path, taken_back
 from unmask.search.requests import capped, drawn
 from unmask.search.running import Runner, Setting
 from unmask.search.score import Scored
+from unmask.types import Verification
 
 
 async def depth(setting: Setting) -> Found:
@@ -79,6 +84,8 @@ class _Depth:
             if longer is None:
                 return None
             path = longer
+            if self._is_accepted(path):
+                return replace(path, ended=True)
             if not path.ended and self._is_given_up(path, number):
                 return Path()
         return path if path.ended else await self._further(path, number, is_leg=False)
@@ -87,11 +94,20 @@ class _Depth:
         """Tell whether a run is looked at on its way: not where a leg could lack steps, or the request has an exit."""
         setting = self._setting
         request, budget = setting.request, setting.request.budget
-        if setting.refutes is None or Lever.EXIT not in setting.model.levers:
+        tells = setting.accepts_drafts or setting.refutes is not None
+        if not tells or Lever.EXIT not in setting.model.levers:
             return False
         runs_as_asked = number == 0 and request.exit is not None
         has_total = budget is not None and budget.max_total_steps is not None
         return not runs_as_asked and not has_total and self._runner.purse.left >= setting.most_steps
+
+    def _is_accepted(self, path: Path) -> bool:
+        """Tell whether what would be the answer if the run ended here is a whole one, and good enough."""
+        setting = self._setting
+        if not setting.accepts_drafts or not path.is_whole:
+            return False
+        score = path.score(setting.check)
+        return score.verdict is Verification.PASS and score.clears(setting.plan.threshold)
 
     def _is_given_up(self, path: Path, number: int) -> bool:
         """Tell whether what stands is refuted; the last run without an answer before it is one, whatever it says."""

@@ -49,11 +49,11 @@ class DepthPlan:
 
     Attributes:
         back: steps whose tokens are taken back, twice as many each time that nothing better comes of it.
-        every: denoise steps of a canvas between two looks whether what stands can still pass, 2 or more.
+        every: denoise steps of a canvas between two looks whether a run can still pass, or already does; 2 or more.
     """
 
     back: int = 4
-    every: int = 4
+    every: int = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

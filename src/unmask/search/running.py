@@ -56,6 +56,8 @@ class Setting:
         generate: runs requests.
         check: the request's verifier, if it has one.
         refutes: tells of the beginning of an answer that no continuation passes the verifier, if anything can.
+        accepts_drafts: whether the verifier judges what an answer says, and not its form alone, so that a whole draft
+            that passes is as good as the answer it would become.
         agreement: what of two answers has to be the same for them to agree; by default their words.
         desk: asks a reward endpoint, if there is one.
         clock: the deadline's.
@@ -73,6 +75,7 @@ class Setting:
     clock: Clock
     check: DraftCheck | None = None
     refutes: DraftCheck | None = None
+    accepts_drafts: bool = False
     agreement: Agreement = said
     desk: RewardDesk | None = None
     spare: ClassTerms | None = None
