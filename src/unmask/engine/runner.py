@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from unmask.engine.kv_pages import KvPages
-from unmask.engine.layer import Layer, turn_table
+from unmask.engine.layer import UNIT, Layer, to_unit, turn_table
 from unmask.engine.matrix import Matrix
 from unmask.engine.network import Block, Network, normalise
 from unmask.engine.precision import dtype_of
@@ -189,7 +189,7 @@ class Runner:
         self._canvas = F.pad(network.canvas.weight.detach(), (0, 0, 1, 0))
         self._heads, self._head_width = shape.heads, shape.head_width
         self._layers = [Layer(cast("Block", block), precision) for block in network.blocks]
-        self._head = Matrix(network.head.weight)
+        self._head = Matrix(network.head.weight / UNIT)
         self._turns = turn_table(network.cosine, network.sine)
         # The last slot belongs to no page: padded keys are read from it.
         self._spare = pages * page_size
@@ -226,7 +226,7 @@ class Runner:
             if index == len(self._layers) - 1:
                 hidden, answers = hidden.index_select(0, layout.asked), answers.index_select(0, layout.asked)
             hidden = layer.finish(hidden, attended.index_select(0, answers))
-        return self._head(normalise(hidden))[: layout.wanted]
+        return self._head(to_unit(hidden))[: layout.wanted]
 
     def _attend(self, query: Tensor, pool: Tensor, layout: _Layout) -> Tensor:
         """Return what queries ``[tokens, width]`` find, group after group, ``[queries, width]``."""
