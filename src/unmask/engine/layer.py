@@ -38,7 +38,8 @@ class Layer:
         """
         fused = self._qkv(to_unit(hidden)).float()
         tokens, width = hidden.shape
-        turned = fused.view(tokens, 3, self._heads, -1).narrow(1, 0, 2)
+        turned, _ = fused.split_with_sizes((2 * width, width), 1)
+        turned = turned.view(tokens, 2, self._heads, -1)
         lengths = torch.linalg.vector_norm(turned, dim=-1, keepdim=True)
         turned.mul_(self._scales / lengths.clamp_min_(self._least))
         torch.view_as_complex(turned.view(tokens, 2, self._heads, -1, 2)).mul_(turns)

@@ -40,11 +40,12 @@ class Matrix:
 
     def __call__(self, values: Tensor) -> Tensor:
         """Return ``values @ weight.T`` in the weight's precision, for ``values [rows, in]`` of any."""
-        values = values.to(self._weight.dtype)
+        if values.dtype is not self._weight.dtype:
+            values = values.to(self._weight.dtype)
         if self._is_packed:
             product: Tensor = torch.ops.mkldnn._linear_pointwise(values, self._weight, None, "none", [], "")  # noqa: SLF001
             return product
-        rows = len(values)
+        rows = values.shape[0]
         if rows < self._least:
             return torch.mm(F.pad(values, (0, 0, 0, self._least - rows)), self._weight)[:rows]
         return torch.mm(values, self._weight)

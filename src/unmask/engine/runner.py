@@ -140,9 +140,10 @@ class _Layout:
         slots: where their keys and values go.
         groups: of rows.
         sizes: queries of each group.
-        asking: the token of each query of all groups.
-        answers: the query of each token.
+        asking: the token of each query of all groups; ``None`` where each token is one query, in this order.
+        answers: the query of each token; ``None`` in that case.
         asked: tokens whose logits are wanted.
+        found: the queries of these.
         wanted: how many these are: where they are fewer than `LEAST_TOKENS`, others follow.
     """
 
@@ -152,9 +153,10 @@ class _Layout:
     slots: Tensor
     groups: tuple[_Group, ...]
     sizes: list[int]
-    asking: Tensor
-    answers: Tensor
+    asking: Tensor | None
+    answers: Tensor | None
     asked: Tensor
+    found: Tensor
     wanted: int
 
 
@@ -218,21 +220,22 @@ class Runner:
         layout = self._lay_out(rows)
         hidden = normalise(F.embedding(layout.tokens, self._tokens) + F.embedding(layout.places, self._canvas))
         turns = self._turns.index_select(0, layout.positions)
-        answers = layout.answers
         for index, (layer, pool) in enumerate(zip(self._layers, self._pools, strict=True)):
             query, kept = layer.project(hidden, turns)
             pool.index_copy_(0, layout.slots, kept.to(pool.dtype))
             attended = self._attend(query.to(pool.dtype), pool, layout)
             if index == len(self._layers) - 1:
-                hidden, answers = hidden.index_select(0, layout.asked), answers.index_select(0, layout.asked)
-            hidden = layer.finish(hidden, attended.index_select(0, answers))
+                hidden, attended = hidden.index_select(0, layout.asked), attended.index_select(0, layout.found)
+            elif layout.answers is not None:
+                attended = attended.index_select(0, layout.answers)
+            hidden = layer.finish(hidden, attended)
         return self._head(to_unit(hidden))[: layout.wanted]
 
     def _attend(self, query: Tensor, pool: Tensor, layout: _Layout) -> Tensor:
         """Return what queries ``[tokens, width]`` find, group after group, ``[queries, width]``."""
-        asking = query.index_select(0, layout.asking).split_with_sizes(layout.sizes)
+        asking = query if layout.asking is None else query.index_select(0, layout.asking)
         found: list[Tensor] = []
-        for group, part in zip(layout.groups, asking, strict=True):
+        for group, part in zip(layout.groups, asking.split_with_sizes(layout.sizes), strict=True):
             kept = pool.index_select(0, group.slots).view(group.rows, -1, 2, self._heads, self._head_width)
             keys, values = kept.transpose(1, 3).unbind(2)
             queries = part.view(group.rows, -1, self._heads, self._head_width).transpose(1, 2)
@@ -250,21 +253,25 @@ class Runner:
             count += spans[index].count
         ranked = [_Member(spans[index], firsts[index]) for index in order]
         groups = [self._group(rungs, tuple(members)) for rungs, members in groupby(ranked, lambda one: one.span.rungs)]
-        lines = torch.from_numpy(self._lines(ranked, count))
-        tokens, positions, places, slots, answers = lines.unbind()
+        lines = self._lines(ranked, count)
+        tokens, positions, places, slots, answers = torch.from_numpy(lines).unbind()
         wanted = sum(len(span.asked) for span in spans)
         asked = np.zeros(max(wanted, LEAST_TOKENS), dtype=np.int64)
         np.concatenate([first + span.asked for first, span in zip(firsts, spans, strict=True)], out=asked[:wanted])
+        sizes = [len(group.asking) for group in groups]
+        # As many queries as tokens: none is padding, but for the one that goes with what fills the forward up.
+        is_plain = sum(sizes) == lines.shape[1]
         return _Layout(
             tokens=tokens,
             positions=positions,
             places=places,
             slots=slots,
             groups=tuple(groups),
-            sizes=[len(group.asking) for group in groups],
-            asking=torch.from_numpy(np.concatenate([group.asking for group in groups])),
-            answers=answers,
+            sizes=sizes,
+            asking=None if is_plain else torch.from_numpy(np.concatenate([group.asking for group in groups])),
+            answers=None if is_plain else answers,
             asked=torch.from_numpy(asked),
+            found=torch.from_numpy(asked if is_plain else lines[4].take(asked)),
             wanted=wanted,
         )
 
