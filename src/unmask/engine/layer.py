@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from unmask.engine.network import Block
-from unmask.engine.precision import make_product
+from unmask.engine.precision import add_product, make_product
 from unmask.types import Precision
 
 # A power of two, by which weights are scaled back exactly. Nothing smaller is scaled: it stands for a norm's epsilon.
@@ -47,9 +47,9 @@ class Layer:
         return queries, kept
 
     def finish(self, hidden: Tensor, attended: Tensor) -> Tensor:
-        """Add the projected attention output ``[tokens, width]`` and the feed-forward to ``hidden``."""
-        hidden = hidden + self._out(attended)
-        return hidden.add_(self._down(self._up(to_unit(hidden)).relu_().square_()))
+        """Add the projected attention output ``[tokens, width]`` and the feed-forward to ``hidden``, in place."""
+        hidden = add_product(hidden, self._out, attended)
+        return add_product(hidden, self._down, self._up(to_unit(hidden)).relu_().square_())
 
 
 def to_unit(values: Tensor) -> Tensor:

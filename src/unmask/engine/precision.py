@@ -50,6 +50,11 @@ def make_product(weight: Tensor, precision: Precision) -> Product:
             assert_never(precision)
 
 
+def add_product(total: Tensor, product: Product, values: Tensor) -> Tensor:
+    """Add ``values @ weight.T`` to a total in single precision, in place, and return it."""
+    return product.add_to(total, values) if isinstance(product, Matrix) else total.add_(product(values))
+
+
 def product_bytes(size: tuple[int, int], precision: Precision) -> int:
     """Return what a weight ``[out, in]`` takes once it is laid out: `Product.nbytes`, known before there is one."""
     out, inputs = size
