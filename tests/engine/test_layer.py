@@ -37,7 +37,7 @@ def test_scores_and_values_are_the_block_s(precision: Precision, tolerance: floa
     """Pairs are in another order in queries and keys alike, so every product of the two is the same."""
     layer, block = make_layer(precision)
     hidden, table = normal(TOKENS, WIDTH), turn_table(NETWORK.cosine, NETWORK.sine)
-    queries, kept = layer.project(hidden, table[:TOKENS])
+    queries, kept = (found.float() for found in layer.project(hidden, table[:TOKENS]))
     query, key, value = block.project(hidden, NETWORK.cosine[:TOKENS], NETWORK.sine[:TOKENS])
     keys, values = kept.view(TOKENS, 2, HEADS, -1).unbind(1)
 

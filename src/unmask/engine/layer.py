@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from unmask.engine.network import Block
-from unmask.engine.precision import add_product, make_product
+from unmask.engine.precision import add_product, dtype_of, make_product
 from unmask.types import Precision
 
 # A power of two, by which weights are scaled back exactly. Nothing smaller is scaled: it stands for a norm's epsilon.
@@ -17,6 +17,7 @@ class Layer:
     def __init__(self, block: Block, precision: Precision) -> None:
         scale = block.query_scale.detach()
         self._heads = len(scale)
+        self._dtype = dtype_of(precision)
         head_width = block.qkv.in_features // self._heads
         self._scales = torch.stack((scale, torch.ones_like(scale))) * head_width**0.5
         self._least = UNIT * head_width**0.5
@@ -34,7 +35,7 @@ class Layer:
             turns: see `turn_table`, at the tokens' positions.
 
         Returns:
-            Queries ``[tokens, width]``, and keys and values side by side ``[tokens, 2 × width]``.
+            Queries ``[tokens, width]``, and keys and values side by side ``[tokens, 2 × width]``, in pages' type.
         """
         fused = self._qkv(to_unit(hidden)).float()
         tokens, width = hidden.shape
@@ -43,7 +44,7 @@ class Layer:
         lengths = torch.linalg.vector_norm(turned, dim=-1, keepdim=True)
         turned.mul_(self._scales / lengths.clamp_min_(self._least))
         torch.view_as_complex(turned.view(tokens, 2, self._heads, -1, 2)).mul_(turns)
-        queries, kept = fused.split_with_sizes((width, 2 * width), 1)
+        queries, kept = fused.to(self._dtype).split_with_sizes((width, 2 * width), 1)
         return queries, kept
 
     def finish(self, hidden: Tensor, attended: Tensor) -> Tensor:

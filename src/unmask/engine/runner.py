@@ -23,7 +23,7 @@ from torch.nn import functional as F
 from unmask.engine.kv_pages import KvPages
 from unmask.engine.layer import UNIT, Layer, to_unit, turn_table
 from unmask.engine.matrix import Matrix
-from unmask.engine.network import Block, Network, normalise
+from unmask.engine.network import Block, Network
 from unmask.engine.precision import dtype_of
 from unmask.plan import CanvasTask, DecodeTask, Row, SpeculativeTask
 from unmask.types import Precision
@@ -98,11 +98,10 @@ class _Span:
         """How many tokens it runs."""
         return len(self.slots) - self.row.start
 
-    def limits(self, queries: Ints) -> Ints:
-        """Return how many positions each of some tokens sees: what is appended all before it, a canvas all there is."""
-        if not self.row.append:
-            return np.full_like(queries, len(self.slots))
-        return np.where(queries < len(self.row.append), self.row.start + 1 + queries, len(self.slots))
+    @property
+    def is_causal(self) -> bool:
+        """Whether some of its tokens see less than all there is: those that it appends, but for a last one."""
+        return len(self.row.append) > 1 or bool(self.row.append and self.canvas)
 
 
 class _Member(NamedTuple):
@@ -120,13 +119,11 @@ class _Group:
         rows: how many.
         slots: of their keys, ``[rows × keys]``.
         bias: hides keys, ``[rows, 1, queries, keys]``.
-        asking: the token of each query, ``[rows × queries]``; padding repeats a row's last one.
     """
 
     rows: int
     slots: Tensor
     bias: Tensor
-    asking: Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +137,8 @@ class _Layout:
         slots: where their keys and values go.
         groups: of rows.
         sizes: queries of each group.
-        asking: the token of each query of all groups; ``None`` where each token is one query, in this order.
+        asking: the token of each query of all groups, of padding a row's last one; ``None`` where each token is one
+            query, in this order.
         answers: the query of each token; ``None`` in that case.
         asked: tokens whose logits are wanted.
         found: the queries of these.
@@ -218,12 +216,13 @@ class Runner:
     def forward(self, rows: Sequence[Row]) -> Tensor:
         """Return logits ``[asked, vocabulary]``, row after row; see `RowRunner`. No weight of it has a gradient."""
         layout = self._lay_out(rows)
-        hidden = normalise(F.embedding(layout.tokens, self._tokens) + F.embedding(layout.places, self._canvas))
+        embedded = self._tokens.index_select(0, layout.tokens).add_(self._canvas.index_select(0, layout.places))
+        hidden = to_unit(embedded).div_(UNIT)
         turns = self._turns.index_select(0, layout.positions)
         for index, (layer, pool) in enumerate(zip(self._layers, self._pools, strict=True)):
             query, kept = layer.project(hidden, turns)
-            pool.index_copy_(0, layout.slots, kept.to(pool.dtype))
-            attended = self._attend(query.to(pool.dtype), pool, layout)
+            pool.index_copy_(0, layout.slots, kept)
+            attended = self._attend(query, pool, layout)
             if index == len(self._layers) - 1:
                 hidden, attended = hidden.index_select(0, layout.asked), attended.index_select(0, layout.found)
             elif layout.answers is not None:
@@ -258,7 +257,7 @@ class Runner:
         wanted = sum(len(span.asked) for span in spans)
         asked = np.zeros(max(wanted, LEAST_TOKENS), dtype=np.int64)
         np.concatenate([first + span.asked for first, span in zip(firsts, spans, strict=True)], out=asked[:wanted])
-        sizes = [len(group.asking) for group in groups]
+        sizes = [group.rows * group.bias.shape[2] for group in groups]
         # As many queries as tokens: none is padding, but for the one that goes with what fills the forward up.
         is_plain = sum(sizes) == lines.shape[1]
         return _Layout(
@@ -268,7 +267,7 @@ class Runner:
             slots=slots,
             groups=tuple(groups),
             sizes=sizes,
-            asking=None if is_plain else torch.from_numpy(np.concatenate([group.asking for group in groups])),
+            asking=None if is_plain else torch.from_numpy(_asking(ranked)),
             answers=None if is_plain else answers,
             asked=torch.from_numpy(asked),
             found=torch.from_numpy(asked if is_plain else lines[4].take(asked)),
@@ -293,22 +292,26 @@ class Runner:
         return lines
 
     def _group(self, rungs: tuple[int, int], members: Sequence[_Member]) -> _Group:
-        query_length, key_length = rungs
-        slots = np.full((len(members), key_length), self._spare, dtype=np.int64)
-        limits = np.empty((len(members), query_length), dtype=np.int64)
-        asking = np.empty((len(members), query_length), dtype=np.int64)
-        places = np.arange(query_length)
-        for index, (span, first) in enumerate(members):
-            queries = np.minimum(places, span.count - 1)
-            slots[index, : len(span.slots)] = span.slots
-            limits[index] = span.limits(queries)
-            asking[index] = first + queries
+        queries, keys = rungs
+        slots = np.full((len(members), keys), self._spare, dtype=np.int64)
         # Canvases see the same keys from every position: one line of the bias serves them all.
-        lines = limits if (limits != limits[:, :1]).any() else limits[:, :1]
-        bias = np.where(np.arange(key_length) < lines[:, None, :, None], np.float32(0), -np.float32("inf"))
+        lines = queries if any(span.is_causal for span, _ in members) else 1
+        bias = np.zeros((len(members), 1, lines, keys), dtype=np.float32)
+        for index, (span, _) in enumerate(members):
+            end = len(span.slots)
+            slots[index, :end] = span.slots
+            bias[index, :, :, end:] = -np.inf
+            if span.is_causal:
+                appended = len(span.row.append)
+                seen = np.arange(span.row.start, span.row.start + appended)[:, None]
+                bias[index, 0, :appended][np.arange(keys) > seen] = -np.inf
         return _Group(
             rows=len(members),
             slots=torch.from_numpy(slots.ravel()),
-            bias=torch.from_numpy(bias).expand(-1, -1, query_length, -1),
-            asking=asking.ravel(),
+            bias=torch.from_numpy(bias).expand(-1, -1, queries, -1),
         )
+
+
+def _asking(ranked: Sequence[_Member]) -> Ints:
+    """Return the token of each query of all groups."""
+    return np.concatenate([first + np.minimum(np.arange(span.rungs[0]), span.count - 1) for span, first in ranked])
