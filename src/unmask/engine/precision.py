@@ -8,9 +8,12 @@ from torch import Tensor
 
 from unmask.engine.int4 import GROUP, GROUP_BYTES, Int4Matrix
 from unmask.engine.int8 import OUTPUT_BYTES, Int8Matrix, has_int8
-from unmask.engine.matrix import Matrix
+from unmask.engine.matrix import Matrix, by_mkl
 from unmask.engine.network import Shape
 from unmask.types import Precision
+
+
+ROW_STEP = 16
 
 
 class Product(Protocol):
@@ -48,6 +51,12 @@ def make_product(weight: Tensor, precision: Precision) -> Product:
             return Int4Matrix(weight)
         case _:
             assert_never(precision)
+
+
+def row_step(precision: Precision) -> int:
+    """Return what numbers of rows beyond it are rounded up to multiples of."""
+    # OneDNN compiles a kernel for each number of rows, a millisecond each, and keeps a thousand.
+    return 1 if by_mkl(dtype_of(precision)) else ROW_STEP
 
 
 def add_product(total: Tensor, product: Product, values: Tensor) -> Tensor:

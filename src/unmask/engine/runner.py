@@ -24,7 +24,7 @@ from unmask.engine.kv_pages import KvPages
 from unmask.engine.layer import UNIT, Layer, to_unit, turn_table
 from unmask.engine.matrix import Matrix
 from unmask.engine.network import Block, Network
-from unmask.engine.precision import dtype_of
+from unmask.engine.precision import dtype_of, row_step
 from unmask.plan import CanvasTask, DecodeTask, Row, SpeculativeTask
 from unmask.types import Precision
 
@@ -99,6 +99,11 @@ class _Span:
         return len(self.slots) - self.row.start
 
     @property
+    def is_even(self) -> bool:
+        """Whether none of its queries is padding."""
+        return self.count == self.rungs[0]
+
+    @property
     def is_causal(self) -> bool:
         """Whether some of its tokens see less than all there is: those that it appends, but for a last one."""
         return len(self.row.append) > 1 or bool(self.row.append and self.canvas)
@@ -142,7 +147,7 @@ class _Layout:
         answers: the query of each token; ``None`` in that case.
         asked: tokens whose logits are wanted.
         found: the queries of these.
-        wanted: how many these are: where they are fewer than `LEAST_TOKENS`, others follow.
+        wanted: how many these are: others may follow, to fill products up.
     """
 
     tokens: Tensor
@@ -182,6 +187,7 @@ class Runner:
     ) -> None:
         shape = network.shape
         dtype = dtype_of(precision)
+        self._row_step = row_step(precision)
         self.page_size = page_size
         # Of the network nothing else is kept: its layers' weights may be freed once they are laid out.
         self._tokens = network.tokens.weight.detach()
@@ -255,11 +261,11 @@ class Runner:
         lines = self._lines(ranked, count)
         tokens, positions, places, slots, answers = torch.from_numpy(lines).unbind()
         wanted = sum(len(span.asked) for span in spans)
-        asked = np.zeros(max(wanted, LEAST_TOKENS), dtype=np.int64)
+        asked = np.zeros(self._filled(wanted), dtype=np.int64)
         np.concatenate([first + span.asked for first, span in zip(firsts, spans, strict=True)], out=asked[:wanted])
         sizes = [group.rows * group.bias.shape[2] for group in groups]
-        # As many queries as tokens: none is padding, but for the one that goes with what fills the forward up.
-        is_plain = sum(sizes) == lines.shape[1]
+        # What fills the forward up comes last, and may stand for the last row's padding.
+        is_plain = sum(sizes) == lines.shape[1] and all(each.span.is_even for each in ranked[:-1])
         return _Layout(
             tokens=tokens,
             positions=positions,
@@ -274,9 +280,14 @@ class Runner:
             wanted=wanted,
         )
 
+    def _filled(self, count: int) -> int:
+        """Return how many rows products get for so many tokens."""
+        step = self._row_step
+        return max(count, LEAST_TOKENS) if count <= step else -(-count // step) * step
+
     def _lines(self, ranked: Sequence[_Member], count: int) -> Ints:
         """Return each token's id, position, place in its canvas, slot and query, ``[5, tokens]``."""
-        lines = np.zeros((5, max(count, LEAST_TOKENS)), dtype=np.int64)
+        lines = np.zeros((5, self._filled(count)), dtype=np.int64)
         tokens, positions, places, slots, answers = lines
         # What fills the forward up writes where padding is read.
         slots[count:] = self._spare
