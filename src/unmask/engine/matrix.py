@@ -50,7 +50,7 @@ class Matrix:
         return torch.mm(values, self._weight)
 
     def add_to(self, total: Tensor, values: Tensor) -> Tensor:
-        """Add ``values @ weight.T`` to a total in single precision, in place, and return it: one call where MKL serves."""
+        """Add ``values @ weight.T`` to a total in single precision, in place, and return it; one call of MKL."""
         if self._is_packed or self._weight.dtype is not total.dtype or values.shape[0] < self._least:
             return total.add_(self(values))
         return total.addmm_(values, self._weight)

@@ -12,7 +12,6 @@ from unmask.engine.matrix import Matrix, by_mkl
 from unmask.engine.network import Shape
 from unmask.types import Precision
 
-
 ROW_STEP = 16
 
 
@@ -54,8 +53,10 @@ def make_product(weight: Tensor, precision: Precision) -> Product:
 
 
 def row_step(precision: Precision) -> int:
-    """Return what numbers of rows beyond it are rounded up to multiples of."""
-    # OneDNN compiles a kernel for each number of rows, a millisecond each, and keeps a thousand.
+    """Return a number of rows of which larger ones are rounded up to a multiple.
+
+    OneDNN makes a kernel for each number of rows, which takes about a millisecond, and keeps a thousand of them.
+    """
     return 1 if by_mkl(dtype_of(precision)) else ROW_STEP
 
 
