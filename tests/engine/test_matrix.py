@@ -50,6 +50,25 @@ def test_a_row_does_not_depend_on_the_others(
         assert torch.allclose(found, together[:rows], rtol=0, atol=1e-6)
 
 
+@pytest.mark.parametrize("packed", [True, False])
+@pytest.mark.parametrize(("width", "out"), WIDTHS)
+def test_a_product_is_added_where_the_total_lies(
+    width: int, out: int, packed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With whatever kernel, and no row of the sum depends on the others."""
+    if not packed:
+        monkeypatch.setattr(matrix, "can_pack", lambda _dtype: False)
+    values, total = normal(3 * MIN_ROWS, width), normal(3 * MIN_ROWS, out)
+    weight = normal(out, width) / width**0.5
+    multiply = Matrix(weight)
+    together = multiply.add_to(total.clone(), values)
+
+    assert torch.allclose(together.double(), total.double() + values.double() @ weight.double().T, rtol=0, atol=1e-5)
+    for rows in (1, 2, 7, MIN_ROWS + 3):
+        found = multiply.add_to(total[:rows].clone(), values[:rows])
+        assert torch.allclose(found, together[:rows], rtol=0, atol=1e-6)
+
+
 def test_kernels_are_there_where_processors_have_them() -> None:
     """On x86 single precision is always packed; a torch whose operators are gone or renamed would show here."""
     on_x86 = torch.backends.cpu.get_cpu_capability().startswith("AVX") and torch.backends.mkldnn.is_available()

@@ -169,3 +169,14 @@ def test_bfloat16_is_near() -> None:
     assert rounded._pool.nbytes * 2 == exact._pool.nbytes
     assert found.dtype is torch.float32
     assert 0 < (found - expected).abs().max() < 0.03 * expected.abs().max()
+
+
+def test_rows_are_filled_up_where_kernels_are_made_for_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows whose padding comes to what fills the forward up have the logits of a full forward none the less."""
+    monkeypatch.setattr(matrix, "on_intel", lambda: False)
+    runner = Runner(NETWORK, pages=6, page_size=16)
+    rows = [
+        Row(sequence=owner, start=0, append=tuple(range(2, 2 + count)), pages=(2 * owner, 2 * owner + 1), task=DECODE)
+        for owner, count in enumerate((6, 13, 5))
+    ]
+    step(NETWORK, runner, [[], [], []], rows)

@@ -3,11 +3,12 @@
 import torch
 from torch import Tensor
 
-from unmask.engine.network import Block, normalise
-from unmask.engine.precision import make_product
+from unmask.engine.network import Block
+from unmask.engine.precision import add_product, dtype_of, make_product
 from unmask.types import Precision
 
-EPSILON = torch.finfo(torch.float32).eps
+# A power of two, by which weights are scaled back exactly. Nothing smaller is scaled: it stands for a norm's epsilon.
+UNIT = 2.0**-12
 
 
 class Layer:
@@ -16,10 +17,13 @@ class Layer:
     def __init__(self, block: Block, precision: Precision) -> None:
         scale = block.query_scale.detach()
         self._heads = len(scale)
-        self._scales = torch.stack((scale, torch.ones_like(scale)))
-        self._qkv = make_product(block.qkv.weight[_paired(self._heads, block.qkv.in_features)], precision)
+        self._dtype = dtype_of(precision)
+        head_width = block.qkv.in_features // self._heads
+        self._scales = torch.stack((scale, torch.ones_like(scale))) * head_width**0.5
+        self._least = UNIT * head_width**0.5
+        self._qkv = make_product(block.qkv.weight[_paired(self._heads, block.qkv.in_features)] / UNIT, precision)
         self._out = make_product(block.out.weight, precision)
-        self._up = make_product(block.up.weight, precision)
+        self._up = make_product(block.up.weight / UNIT, precision)
         self._down = make_product(block.down.weight, precision)
         self.nbytes = sum(product.nbytes for product in (self._qkv, self._out, self._up, self._down))
 
@@ -31,20 +35,27 @@ class Layer:
             turns: see `turn_table`, at the tokens' positions.
 
         Returns:
-            Queries ``[tokens, width]``, and keys and values side by side ``[tokens, 2 × width]``.
+            Queries ``[tokens, width]``, and keys and values side by side ``[tokens, 2 × width]``, in pages' type.
         """
-        fused = self._qkv(normalise(hidden)).float()
+        fused = self._qkv(to_unit(hidden)).float()
         tokens, width = hidden.shape
-        turned = fused.view(tokens, 3, self._heads, -1).narrow(1, 0, 2)
-        turned.mul_(turned.square().mean(-1, keepdim=True).add_(EPSILON).rsqrt_().mul_(self._scales))
+        turned, _ = fused.split_with_sizes((2 * width, width), 1)
+        turned = turned.view(tokens, 2, self._heads, -1)
+        lengths = torch.linalg.vector_norm(turned, dim=-1, keepdim=True)
+        turned.mul_(self._scales / lengths.clamp_min_(self._least))
         torch.view_as_complex(turned.view(tokens, 2, self._heads, -1, 2)).mul_(turns)
-        queries, kept = fused.split_with_sizes((width, 2 * width), 1)
+        queries, kept = fused.to(self._dtype).split_with_sizes((width, 2 * width), 1)
         return queries, kept
 
     def finish(self, hidden: Tensor, attended: Tensor) -> Tensor:
-        """Add the projected attention output ``[tokens, width]`` and the feed-forward to ``hidden``."""
-        hidden = hidden + self._out(attended)
-        return hidden.add_(self._down(self._up(normalise(hidden)).relu_().square_()))
+        """Add the projected attention output ``[tokens, width]`` and the feed-forward to ``hidden``, in place."""
+        hidden = add_product(hidden, self._out, attended)
+        return add_product(hidden, self._down, self._up(to_unit(hidden)).relu_().square_())
+
+
+def to_unit(values: Tensor) -> Tensor:
+    """Scale rows ``[rows, width]`` to a root mean square of `UNIT`: in fewer calls than torch's norms take."""
+    return torch.renorm(values, 2, 0, UNIT * values.shape[1] ** 0.5)
 
 
 def turn_table(cosine: Tensor, sine: Tensor) -> Tensor:

@@ -30,8 +30,7 @@ class Matrix:
     def __init__(self, weight: Tensor, *, prefers_onednn: bool = False) -> None:
         weight = weight.detach()
         self.nbytes = weight.nbytes
-        by_mkl = weight.dtype == torch.float32 and on_intel() and not prefers_onednn
-        self._is_packed = can_pack(weight.dtype) and not by_mkl
+        self._is_packed = can_pack(weight.dtype) and (prefers_onednn or not by_mkl(weight.dtype))
         if self._is_packed:
             self._weight = torch.ops.mkldnn._reorder_linear_weight(weight.contiguous(), TYPICAL_ROWS)  # noqa: SLF001
         else:
@@ -40,14 +39,21 @@ class Matrix:
 
     def __call__(self, values: Tensor) -> Tensor:
         """Return ``values @ weight.T`` in the weight's precision, for ``values [rows, in]`` of any."""
-        values = values.to(self._weight.dtype)
+        if values.dtype is not self._weight.dtype:
+            values = values.to(self._weight.dtype)
         if self._is_packed:
             product: Tensor = torch.ops.mkldnn._linear_pointwise(values, self._weight, None, "none", [], "")  # noqa: SLF001
             return product
-        rows = len(values)
+        rows = values.shape[0]
         if rows < self._least:
             return torch.mm(F.pad(values, (0, 0, 0, self._least - rows)), self._weight)[:rows]
         return torch.mm(values, self._weight)
+
+    def add_to(self, total: Tensor, values: Tensor) -> Tensor:
+        """Add ``values @ weight.T`` to a total in single precision, in place, and return it; one call of MKL."""
+        if self._is_packed or self._weight.dtype is not total.dtype or values.shape[0] < self._least:
+            return total.add_(self(values))
+        return total.addmm_(values, self._weight)
 
 
 @cache
@@ -57,6 +63,11 @@ def on_intel() -> bool:
         return "GenuineIntel" in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return False
+
+
+def by_mkl(dtype: torch.dtype) -> bool:
+    """Tell whether MKL is the quickest for this precision here."""
+    return dtype == torch.float32 and on_intel()
 
 
 def can_pack(dtype: torch.dtype) -> bool:

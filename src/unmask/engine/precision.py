@@ -8,9 +8,11 @@ from torch import Tensor
 
 from unmask.engine.int4 import GROUP, GROUP_BYTES, Int4Matrix
 from unmask.engine.int8 import OUTPUT_BYTES, Int8Matrix, has_int8
-from unmask.engine.matrix import Matrix
+from unmask.engine.matrix import Matrix, by_mkl
 from unmask.engine.network import Shape
 from unmask.types import Precision
+
+ROW_STEP = 16
 
 
 class Product(Protocol):
@@ -48,6 +50,19 @@ def make_product(weight: Tensor, precision: Precision) -> Product:
             return Int4Matrix(weight)
         case _:
             assert_never(precision)
+
+
+def row_step(precision: Precision) -> int:
+    """Return a number of rows of which larger ones are rounded up to a multiple.
+
+    OneDNN makes a kernel for each number of rows, which takes about a millisecond, and keeps a thousand of them.
+    """
+    return 1 if by_mkl(dtype_of(precision)) else ROW_STEP
+
+
+def add_product(total: Tensor, product: Product, values: Tensor) -> Tensor:
+    """Add ``values @ weight.T`` to a total in single precision, in place, and return it."""
+    return product.add_to(total, values) if isinstance(product, Matrix) else total.add_(product(values))
 
 
 def product_bytes(size: tuple[int, int], precision: Precision) -> int:

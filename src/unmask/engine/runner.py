@@ -21,10 +21,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from unmask.engine.kv_pages import KvPages
-from unmask.engine.layer import Layer, turn_table
+from unmask.engine.layer import UNIT, Layer, to_unit, turn_table
 from unmask.engine.matrix import Matrix
-from unmask.engine.network import Block, Network, normalise
-from unmask.engine.precision import dtype_of
+from unmask.engine.network import Block, Network
+from unmask.engine.precision import dtype_of, row_step
 from unmask.plan import CanvasTask, DecodeTask, Row, SpeculativeTask
 from unmask.types import Precision
 
@@ -98,11 +98,15 @@ class _Span:
         """How many tokens it runs."""
         return len(self.slots) - self.row.start
 
-    def limits(self, queries: Ints) -> Ints:
-        """Return how many positions each of some tokens sees: what is appended all before it, a canvas all there is."""
-        if not self.row.append:
-            return np.full_like(queries, len(self.slots))
-        return np.where(queries < len(self.row.append), self.row.start + 1 + queries, len(self.slots))
+    @property
+    def is_even(self) -> bool:
+        """Whether none of its queries is padding."""
+        return self.count == self.rungs[0]
+
+    @property
+    def is_causal(self) -> bool:
+        """Whether some of its tokens see less than all there is: those that it appends, but for a last one."""
+        return len(self.row.append) > 1 or bool(self.row.append and self.canvas)
 
 
 class _Member(NamedTuple):
@@ -120,13 +124,11 @@ class _Group:
         rows: how many.
         slots: of their keys, ``[rows × keys]``.
         bias: hides keys, ``[rows, 1, queries, keys]``.
-        asking: the token of each query, ``[rows × queries]``; padding repeats a row's last one.
     """
 
     rows: int
     slots: Tensor
     bias: Tensor
-    asking: Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,10 +142,12 @@ class _Layout:
         slots: where their keys and values go.
         groups: of rows.
         sizes: queries of each group.
-        asking: the token of each query of all groups.
-        answers: the query of each token.
+        asking: the token of each query of all groups, of padding a row's last one; ``None`` where each token is one
+            query, in this order.
+        answers: the query of each token; ``None`` in that case.
         asked: tokens whose logits are wanted.
-        wanted: how many these are: where they are fewer than `LEAST_TOKENS`, others follow.
+        found: the queries of these.
+        wanted: how many these are: others may follow, to fill products up.
     """
 
     tokens: Tensor
@@ -152,9 +156,10 @@ class _Layout:
     slots: Tensor
     groups: tuple[_Group, ...]
     sizes: list[int]
-    asking: Tensor
-    answers: Tensor
+    asking: Tensor | None
+    answers: Tensor | None
     asked: Tensor
+    found: Tensor
     wanted: int
 
 
@@ -182,6 +187,7 @@ class Runner:
     ) -> None:
         shape = network.shape
         dtype = dtype_of(precision)
+        self._row_step = row_step(precision)
         self.page_size = page_size
         # Of the network nothing else is kept: its layers' weights may be freed once they are laid out.
         self._tokens = network.tokens.weight.detach()
@@ -189,7 +195,7 @@ class Runner:
         self._canvas = F.pad(network.canvas.weight.detach(), (0, 0, 1, 0))
         self._heads, self._head_width = shape.heads, shape.head_width
         self._layers = [Layer(cast("Block", block), precision) for block in network.blocks]
-        self._head = Matrix(network.head.weight)
+        self._head = Matrix(network.head.weight / UNIT)
         self._turns = turn_table(network.cosine, network.sine)
         # The last slot belongs to no page: padded keys are read from it.
         self._spare = pages * page_size
@@ -216,23 +222,25 @@ class Runner:
     def forward(self, rows: Sequence[Row]) -> Tensor:
         """Return logits ``[asked, vocabulary]``, row after row; see `RowRunner`. No weight of it has a gradient."""
         layout = self._lay_out(rows)
-        hidden = normalise(F.embedding(layout.tokens, self._tokens) + F.embedding(layout.places, self._canvas))
+        embedded = self._tokens.index_select(0, layout.tokens).add_(self._canvas.index_select(0, layout.places))
+        hidden = to_unit(embedded).div_(UNIT)
         turns = self._turns.index_select(0, layout.positions)
-        answers = layout.answers
         for index, (layer, pool) in enumerate(zip(self._layers, self._pools, strict=True)):
             query, kept = layer.project(hidden, turns)
-            pool.index_copy_(0, layout.slots, kept.to(pool.dtype))
-            attended = self._attend(query.to(pool.dtype), pool, layout)
+            pool.index_copy_(0, layout.slots, kept)
+            attended = self._attend(query, pool, layout)
             if index == len(self._layers) - 1:
-                hidden, answers = hidden.index_select(0, layout.asked), answers.index_select(0, layout.asked)
-            hidden = layer.finish(hidden, attended.index_select(0, answers))
-        return self._head(normalise(hidden))[: layout.wanted]
+                hidden, attended = hidden.index_select(0, layout.asked), attended.index_select(0, layout.found)
+            elif layout.answers is not None:
+                attended = attended.index_select(0, layout.answers)
+            hidden = layer.finish(hidden, attended)
+        return self._head(to_unit(hidden))[: layout.wanted]
 
     def _attend(self, query: Tensor, pool: Tensor, layout: _Layout) -> Tensor:
         """Return what queries ``[tokens, width]`` find, group after group, ``[queries, width]``."""
-        asking = query.index_select(0, layout.asking).split_with_sizes(layout.sizes)
+        asking = query if layout.asking is None else query.index_select(0, layout.asking)
         found: list[Tensor] = []
-        for group, part in zip(layout.groups, asking, strict=True):
+        for group, part in zip(layout.groups, asking.split_with_sizes(layout.sizes), strict=True):
             kept = pool.index_select(0, group.slots).view(group.rows, -1, 2, self._heads, self._head_width)
             keys, values = kept.transpose(1, 3).unbind(2)
             queries = part.view(group.rows, -1, self._heads, self._head_width).transpose(1, 2)
@@ -250,27 +258,36 @@ class Runner:
             count += spans[index].count
         ranked = [_Member(spans[index], firsts[index]) for index in order]
         groups = [self._group(rungs, tuple(members)) for rungs, members in groupby(ranked, lambda one: one.span.rungs)]
-        lines = torch.from_numpy(self._lines(ranked, count))
-        tokens, positions, places, slots, answers = lines.unbind()
+        lines = self._lines(ranked, count)
+        tokens, positions, places, slots, answers = torch.from_numpy(lines).unbind()
         wanted = sum(len(span.asked) for span in spans)
-        asked = np.zeros(max(wanted, LEAST_TOKENS), dtype=np.int64)
+        asked = np.zeros(self._filled(wanted), dtype=np.int64)
         np.concatenate([first + span.asked for first, span in zip(firsts, spans, strict=True)], out=asked[:wanted])
+        sizes = [group.rows * group.bias.shape[2] for group in groups]
+        # What fills the forward up comes last, and may stand for the last row's padding.
+        is_plain = sum(sizes) == lines.shape[1] and all(each.span.is_even for each in ranked[:-1])
         return _Layout(
             tokens=tokens,
             positions=positions,
             places=places,
             slots=slots,
             groups=tuple(groups),
-            sizes=[len(group.asking) for group in groups],
-            asking=torch.from_numpy(np.concatenate([group.asking for group in groups])),
-            answers=answers,
+            sizes=sizes,
+            asking=None if is_plain else torch.from_numpy(_asking(ranked)),
+            answers=None if is_plain else answers,
             asked=torch.from_numpy(asked),
+            found=torch.from_numpy(asked if is_plain else lines[4].take(asked)),
             wanted=wanted,
         )
 
+    def _filled(self, count: int) -> int:
+        """Return how many rows products get for so many tokens."""
+        step = self._row_step
+        return max(count, LEAST_TOKENS) if count <= step else -(-count // step) * step
+
     def _lines(self, ranked: Sequence[_Member], count: int) -> Ints:
         """Return each token's id, position, place in its canvas, slot and query, ``[5, tokens]``."""
-        lines = np.zeros((5, max(count, LEAST_TOKENS)), dtype=np.int64)
+        lines = np.zeros((5, self._filled(count)), dtype=np.int64)
         tokens, positions, places, slots, answers = lines
         # What fills the forward up writes where padding is read.
         slots[count:] = self._spare
@@ -286,22 +303,26 @@ class Runner:
         return lines
 
     def _group(self, rungs: tuple[int, int], members: Sequence[_Member]) -> _Group:
-        query_length, key_length = rungs
-        slots = np.full((len(members), key_length), self._spare, dtype=np.int64)
-        limits = np.empty((len(members), query_length), dtype=np.int64)
-        asking = np.empty((len(members), query_length), dtype=np.int64)
-        places = np.arange(query_length)
-        for index, (span, first) in enumerate(members):
-            queries = np.minimum(places, span.count - 1)
-            slots[index, : len(span.slots)] = span.slots
-            limits[index] = span.limits(queries)
-            asking[index] = first + queries
+        queries, keys = rungs
+        slots = np.full((len(members), keys), self._spare, dtype=np.int64)
         # Canvases see the same keys from every position: one line of the bias serves them all.
-        lines = limits if (limits != limits[:, :1]).any() else limits[:, :1]
-        bias = np.where(np.arange(key_length) < lines[:, None, :, None], np.float32(0), -np.float32("inf"))
+        lines = queries if any(span.is_causal for span, _ in members) else 1
+        bias = np.zeros((len(members), 1, lines, keys), dtype=np.float32)
+        for index, (span, _) in enumerate(members):
+            end = len(span.slots)
+            slots[index, :end] = span.slots
+            bias[index, :, :, end:] = -np.inf
+            if span.is_causal:
+                appended = len(span.row.append)
+                seen = np.arange(span.row.start, span.row.start + appended)[:, None]
+                bias[index, 0, :appended][np.arange(keys) > seen] = -np.inf
         return _Group(
             rows=len(members),
             slots=torch.from_numpy(slots.ravel()),
-            bias=torch.from_numpy(bias).expand(-1, -1, query_length, -1),
-            asking=asking.ravel(),
+            bias=torch.from_numpy(bias).expand(-1, -1, queries, -1),
         )
+
+
+def _asking(ranked: Sequence[_Member]) -> Ints:
+    """Return the token of each query of all groups."""
+    return np.concatenate([first + np.minimum(np.arange(span.rungs[0]), span.count - 1) for span, first in ranked])

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 import torch
@@ -89,56 +90,64 @@ def observe(logits: Tensor, draws: Sequence[Draw], needs: Needs) -> list[Signals
     A row with a logit that is not a number has ``None``: better no answer than a made-up one.
     """
     tokens, top = _likeliest(logits)
-    # Of equals the other one is next, and the lead is 0. A copy and a maximum take a quarter of what a search for two.
-    following = logits.scatter(-1, tokens, -INFINITY).amax(-1, keepdim=True) if needs.gap else None
+    gap = _lead(logits, tokens, top) if needs.gap else None
     _redraw(logits, top, draws, tokens)
-    stacked = _stacked(logits, tokens, None if following is None else top - following, needs)
+    stacked = _stacked(logits, tokens, gap, needs)
     # The largest logit of a position is finite only where every logit is a number and some token can be drawn.
-    sound: Flags = np.isfinite(top.squeeze(-1).cpu().numpy())
-    ends = list(accumulate(draw.length for draw in draws))
-    parts = [slice(end - draw.length, end) for draw, end in zip(draws, ends, strict=True)]
+    sound: Flags = np.isfinite(top)
     is_sound = bool(sound.all())
+    ends = accumulate(draw.length for draw in draws)
+    parts = [slice(end - draw.length, end) for draw, end in zip(draws, ends, strict=True)]
     return [_part(stacked, part) if is_sound or sound[part].all() else None for part in parts]
 
 
-def _stacked(logits: Tensor, tokens: Tensor, gap: Tensor | None, needs: Needs) -> Signals:
-    """Return the signals of all rows, of drawn tokens and gaps ``[places, 1]``."""
-    drawn: Ints = tokens.squeeze(-1).cpu().numpy()
-    gaps = None if gap is None else gap.squeeze(-1).cpu().numpy()
+def _stacked(logits: Tensor, tokens: Ints, gap: Floats | None, needs: Needs) -> Signals:
+    """Return the signals of all rows, of drawn tokens and gaps ``[places]``."""
     if not needs.confidence:
-        unread = np.full(len(drawn), np.nan, dtype=np.float32)
+        unread = np.full(len(tokens), np.nan, dtype=np.float32)
         return Signals(
-            tokens=drawn, probability=unread, confidence=unread, gap=gaps, entropy=None, log_probabilities=None
+            tokens=tokens, probability=unread, confidence=unread, gap=gap, entropy=None, log_probabilities=None
         )
+    drawn = _column(tokens, logits)
     mass = logits.softmax(-1)
     logs = logits.log_softmax(-1) if needs.entropy or needs.log_probabilities else None
     entropy = _entropy(mass, logs) if needs.entropy and logs is not None else None
-    chosen = mass.gather(-1, tokens)
+    chosen = mass.gather(-1, drawn)
     # The mass of all other tokens, summed without the chosen one: 1 − p would cancel where the network is sure.
-    others = mass.scatter_(-1, tokens, 0.0).sum(-1, keepdim=True)
+    others = mass.scatter_(-1, drawn, 0.0).sum(-1, keepdim=True)
     odds = (chosen.double() / others.double()).log().squeeze(-1)
     return Signals(
-        tokens=drawn,
+        tokens=tokens,
         probability=odds.sigmoid().float().cpu().numpy(),
         confidence=rounded(odds),
-        gap=gaps,
+        gap=gap,
         entropy=None if entropy is None else entropy.cpu().numpy(),
         log_probabilities=logs if needs.log_probabilities else None,
     )
 
 
-def _likeliest(logits: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the likeliest token of each position and its logit, ``[places, 1]`` each."""
+def _likeliest(logits: Tensor) -> tuple[Ints, Floats]:
+    """Return the likeliest token of each position and its logit, ``[places]`` each."""
     if logits.device.type != "cpu":
-        largest, tokens = logits.max(-1, keepdim=True)
-        return tokens, largest
+        largest, tokens = logits.max(-1)
+        return tokens.cpu().numpy(), largest.cpu().numpy()
     # Numpy's is the faster by far, and of equals it takes the first.
     values = logits.numpy()
     likeliest = values.argmax(-1)
-    return (
-        torch.from_numpy(likeliest).unsqueeze(-1),
-        torch.from_numpy(values[np.arange(len(values)), likeliest]).unsqueeze(-1),
-    )
+    return likeliest, values[np.arange(len(values)), likeliest]
+
+
+def _lead(logits: Tensor, tokens: Ints, top: Floats) -> Floats:
+    """Return how far the logits of the likeliest tokens are ahead of the next, ``[places]``."""
+    # Of equals the other one is next, and the lead is 0. A copy and a maximum take a quarter of what a search for two.
+    following = logits.scatter(-1, _column(tokens, logits), -INFINITY).amax(-1, keepdim=True)
+    lead: Floats = (_column(top, logits) - following).squeeze(-1).cpu().numpy()
+    return lead
+
+
+def _column(values: NDArray[Any], logits: Tensor) -> Tensor:
+    """Return a value of each position as ``[places, 1]``, where logits are."""
+    return torch.from_numpy(values).unsqueeze(-1).to(logits.device)
 
 
 def _entropy(mass: Tensor, logs: Tensor) -> Tensor:
@@ -193,13 +202,13 @@ def _part(stacked: Signals, part: slice) -> Signals:
     )
 
 
-def _redraw(logits: Tensor, top: Tensor, draws: Sequence[Draw], tokens: Tensor) -> None:
+def _redraw(logits: Tensor, top: Floats, draws: Sequence[Draw], tokens: Ints) -> None:
     """Replace the likeliest tokens of rows with a temperature by drawn ones, in place."""
     first = 0
     for draw in draws:
         part = slice(first, first + draw.length)
         if draw.sampling.temperature > 0:
-            tokens[part] = sample(logits[part] - top[part], draw)
+            tokens[part] = sample(logits[part] - _column(top[part], logits), draw).squeeze(-1).cpu().numpy()
         first += draw.length
 
 

@@ -17,6 +17,11 @@ def turn_of(running: Collection[Sequence], accounts: Accounts, settings: SchedSe
     their tenants, and of a tenant's requests the one that is due first. A row that does not fit any more ends its
     class's turn, and is the first of a later one.
     """
+    if len(running) == 1:
+        # It has nobody to take turns with, and always has its row: a request by itself is answered the sooner.
+        chosen = list(running)
+        accounts.of(chosen[0]).passed = None
+        return chosen
     lines = _lines(running, accounts, settings)
     turn = _Turn(settings, is_interactive=any(line.account.terms.is_interactive for line in lines))
     for line in sorted(lines, key=lambda line: line.order):
