@@ -5,6 +5,7 @@ from pathlib import Path
 
 from unmask.cli.approximate import add_approximate
 from unmask.cli.arguments import Parser, add_command, add_json, budgets, number, whole
+from unmask.cli.bench_parser import TRAINABLE, add_bench
 from unmask.cli.cache_parser import add_cache_actions
 from unmask.cli.deploy_parser import add_deploy_actions
 from unmask.cli.exits import EXPLAINED
@@ -19,25 +20,6 @@ from unmask.cli.tune_parser import add_tune_parts
 from unmask.cli.world_parser import add_world_commands
 from unmask.types import Device, Precision
 
-TRAINABLE = ("tiny", "nano")
-MEASURES = (
-    "engine",
-    "model",
-    "isolation",
-    "batching",
-    "policy",
-    "ledger",
-    "gateway",
-    "gate",
-    "search",
-    "business",
-    "speculation",
-    "precision",
-    "conversation",
-    "layers",
-    "scale",
-)
-BENCHES = (*MEASURES, "agreement", "all")
 ANY_MODEL = "which model answers: a name in the package, a checkpoint's folder, or OWNER/NAME on the Hub (default tiny)"
 VERDICTS = ("pass", "fail")
 SPLITS = ("tune", "calibrate", "test")
@@ -66,7 +48,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_savings(commands)
     add_cache_actions(add_command(commands, "cache", "See how far answers from the cache can be trusted."))
     _add_train(commands)
-    _add_bench(commands)
+    add_bench(commands)
     _add_curve(commands)
     add_tune_parts(add_command(commands, "tune", "Fit to measurements what budgets rest on."))
     _add_recalibrate(commands)
@@ -206,41 +188,6 @@ def _add_train(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     add_json(train)
 
 
-def _add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    bench = add_command(commands, "bench", "Measure alternatives side by side; exits with 1 when a target is missed.")
-    bench.add_argument("name", nargs="?", choices=BENCHES, default="all", help="which bench (default all)")
-    bench.add_argument("--model", choices=TRAINABLE, default=TRAINABLE[0], help="whose weights (default tiny)")
-    _add_precision(bench, "of the engine's products, attention and KV pages (default float32)")
-    bench.add_argument("--quick", action="store_true", help="under a minute; its figures decide nothing")
-    bench.add_argument("--seed", type=whole(), default=0, metavar="N", help="of items and order (default 0)")
-    bench.add_argument("--records", type=Path, metavar="FILE", help="write one line for each item and alternative")
-    policy = bench.add_argument_group("bench policy")
-    policy.add_argument("--policy", metavar="FILE|DIGEST", help="which policy (default: the active one of the model)")
-    policy.add_argument("--policy-dir", metavar="DIR", help="folder of policies (default: the setting policy_dir)")
-    policy.add_argument(
-        "--curves",
-        type=Path,
-        metavar="FILE",
-        help="measured curves (default runs/curve-MODEL/curves.json, if there)",
-    )
-    policy.add_argument(
-        "--folder",
-        type=Path,
-        metavar="DIR",
-        help="journal of bench policy, gate or layers (default runs/bench-NAME-MODEL)",
-    )
-    gate = bench.add_argument_group("bench gate")
-    gate.add_argument("--report", type=Path, metavar="DIR", help="write the tables and pictures, as HTML and Markdown")
-    agreement = bench.add_argument_group("bench agreement")
-    agreement.add_argument("--checkpoint", type=Path, metavar="DIR", help="whose answers are compared")
-    add_approximate(agreement)
-    agreement.add_argument("--items", type=whole(1), metavar="N", help="different items (default 320)")
-    agreement.add_argument("--steps", type=whole(1), metavar="N", help="of a canvas (default the checkpoint's)")
-    layers = bench.add_argument_group("bench layers")
-    layers.add_argument("--row", metavar="NAME", help="measure one row alone; its figures are not kept")
-    add_json(bench)
-
-
 def _add_curve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     curve = add_command(
         commands,
@@ -300,8 +247,3 @@ def _add_recalibrate(commands: "argparse._SubParsersAction[argparse.ArgumentPars
     )
     add_recalibrate_options(recalibrate)
     add_json(recalibrate)
-
-
-def _add_precision(parser: argparse.ArgumentParser, meaning: str) -> None:
-    names = [precision.value for precision in Precision]
-    parser.add_argument("--precision", choices=names, default=Precision.FLOAT32.value, help=meaning)

@@ -1,28 +1,14 @@
 """``unmask train`` and ``unmask bench``: parsed here, run where they are made."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from unmask.app.errors import EngineMissingError
 from unmask.app.local import ENGINE_MODULES
+from unmask.cli.bench_parser import OPTIONS_OF
 from unmask.cli.exits import UsageError
 from unmask.cli.tools import Tools
-
-OPTIONS_OF: Mapping[str, tuple[str, ...]] = {
-    "policy": ("policy",),
-    "policy_dir": ("policy",),
-    "curves": ("policy",),
-    "folder": ("policy", "gate", "layers"),
-    "report": ("gate",),
-    "row": ("layers",),
-    "checkpoint": ("agreement",),
-    "approximate_cache": ("agreement",),
-    "approximate_cache_refresh": ("agreement",),
-    "items": ("agreement",),
-    "steps": ("agreement",),
-}
-"""Which benches read an option."""
 
 
 def run_train(args: argparse.Namespace, _: Tools) -> int:
