@@ -222,7 +222,7 @@ def _add_curve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--grid",
         type=budgets,
         metavar="N,N,...",
-        help="budgets, from 1 to the canvas length (default 1,2,3,4,6,8,...)",
+        help="budgets, the first 1 and the last the canvas length (default 1,2,3,4,6,8,...)",
     )
     add_strategy(curve)
     curve.add_argument(
