@@ -66,6 +66,8 @@ class ModelInfo:
         on_grid: whether canvases end at multiples of their length, counted from the start of the context, so that the
             first may be shorter.
         reads_whole: whether each step runs the whole sequence, but for what is kept approximately.
+        is_deterministic: whether the same request at temperature 0, or with the same seed, is answered alike every
+            time, whatever runs beside it.
         template_tokens: of the prompt of one empty message: what its chat template adds to any chat.
         approximate: which keys and values it keeps approximately; ``None`` where a server does not say.
     """
@@ -85,6 +87,7 @@ class ModelInfo:
     precisions: tuple[Precision, ...] = ()
     on_grid: bool = False
     reads_whole: bool = False
+    is_deterministic: bool = False
     template_tokens: int = 0
     approximate: ApproximateKv | None = None
 

@@ -1,8 +1,11 @@
 """Frozen values and enums shared by every layer; no I/O."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from hashlib import blake2b
 from typing import Protocol
+
+SEED_BYTES = 8
 
 
 class Role(StrEnum):
@@ -126,6 +129,20 @@ class Sampling:
     temperature: float = 0.0
     top_p: float = 1.0
     seed: int = 0
+
+    def reseeded(self, number: int, *, use: bytes = b"") -> "Sampling":
+        """Return how tokens are drawn in another generation of the same request; at temperature 0 seeds have no part.
+
+        Its seed is the first 8 bytes of BLAKE2b over seed and number, each as 8 bytes, big-endian and signed, so that
+        the same request has the same generations, and neighbouring seeds share none, as they would by counting up.
+
+        Args:
+            number: which generation.
+            use: what it is for, in 16 bytes at most: no two uses have the same seeds.
+        """
+        parts = (part.to_bytes(SEED_BYTES, "big", signed=True) for part in (self.seed, number))
+        digest = blake2b(b"".join(parts), digest_size=SEED_BYTES, person=use).digest()
+        return replace(self, seed=int.from_bytes(digest, "big", signed=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,10 @@ from tests.api.client import CHAT, chat_body, client_of, make_app
 from tests.api.raw_client import RawClient
 from unmask.control.parts import ControlParts
 from unmask.routing import PrefillCounts, PrefillEnd, ReplicaLoad, RouteReason
+from unmask.savings.standing import KnownSavings
 from unmask.testing.fake_backend import FakeBackend
 from unmask.testing.routes import make_routes
+from unmask.testing.savings import make_figure
 from unmask.testing.waiting import until
 
 TEXT = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
@@ -39,8 +41,8 @@ def written() -> list[Row]:
     )
 
 
-async def registered() -> list[Row]:
-    """Return what a server has once requests were answered, escalated, refused and given up by their client."""
+async def used_registry() -> CollectorRegistry:
+    """Return the registry of a server once requests were answered, escalated, refused and given up by their client."""
     registry = CollectorRegistry()
     gate = asyncio.Event()
     gate.set()
@@ -48,7 +50,9 @@ async def registered() -> list[Row]:
         name="1", problem=None, running=0, waiting=0, decisions=tuple((reason, 0) for reason in RouteReason)
     )
     backend = FakeBackend(gate=gate, replicas=(replica,), prefills=PrefillCounts().after(PrefillEnd.TAKEN))
-    app = make_app(backend, registry=registry, parts=ControlParts(routes=make_routes(threshold=0.0)))
+    # The rest of a saving's labels come with its figure.
+    parts = ControlParts(routes=make_routes(threshold=0.0), savings=KnownSavings(figures=(make_figure(),)))
+    app = make_app(backend, registry=registry, parts=parts)
     async with client_of(app) as client:
         await client.post(CHAT, json=chat_body())
         await client.post(
@@ -61,6 +65,12 @@ async def registered() -> list[Row]:
     await until(lambda: len(backend.requests) == 4)
     wire.hung_up.set()
     await call
+    return registry
+
+
+async def registered() -> list[Row]:
+    """Return what a server that was used has."""
+    registry = await used_registry()
     return sorted(
         Row(
             family.name + SUFFIXES.get(family.type, ""),

@@ -1,5 +1,6 @@
 """Behaviour of `unmask bench` as a command, without measuring."""
 
+import re
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,11 @@ from tests.policy.places import promote
 from unmask.bench import command
 from unmask.bench.bench import Bench
 from unmask.bench.policy_under_test import NoPolicyError
+from unmask.cli.bench_parser import MEASURES, OPTIONS_OF
 from unmask.cli.exits import UsageError
-from unmask.cli.parser import MEASURES
+from unmask.cli.parser import build_parser
 from unmask.cli.tools import system_tools
-from unmask.cli.workshop import OPTIONS_OF, run_bench
+from unmask.cli.workshop import run_bench
 from unmask.clock import SystemClock
 from unmask.engine.weights import LoadedModel
 from unmask.errors import UnmaskError
@@ -95,3 +97,16 @@ def test_options_of_one_bench_are_refused_elsewhere(option: str, bench: str, of:
 
     with pytest.raises(UsageError, match=f"--{option.replace('_', '-')} is for bench {of}, and bench {bench}"):
         run_bench(Namespace(name=bench, **given), system_tools())
+
+
+@pytest.mark.parametrize("name", [*MEASURES, "agreement"])
+def test_help_of_a_bench_shows_what_it_takes(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a name, and where all are run, it shows what there is."""
+    shown = []
+    for argv in (["bench", name, "--help"], ["bench", "-h"]):
+        with pytest.raises(SystemExit, match=r"^0$"):
+            build_parser().parse_args(argv)
+        shown.append(set(re.findall(r"(?m)^  (?:-h, )?--([a-z-]+)", capsys.readouterr().out)))
+    others = {option.replace("_", "-") for option, benches in OPTIONS_OF.items() if name not in benches}
+
+    assert shown[1] - shown[0] == others

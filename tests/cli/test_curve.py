@@ -125,7 +125,7 @@ def test_other_splits_have_curves_and_no_landmarks(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (("--grid", "1,5"), "rising budgets from 1 to 16"),
+        (("--grid", "1,5"), "rising budgets, the first 1 and the last 16"),
         (("--grid", "1,x"), "not a whole number"),
         (("--task", "poetry"), "allowed: arithmetic, sort"),
         (("--items", "0"), "not a whole number from 1"),

@@ -198,6 +198,18 @@ def test_a_tenants_name_is_ascii_and_a_keys_is_anything() -> None:
     assert made["name"] == "고객 지원"
 
 
+def test_a_tenant_may_use_no_class_that_there_is_not() -> None:
+    """Its keys could be made for none of them; what it could use before stays."""
+    refused = act("tenants", "create", "seoul", "--class", "야간")
+    record("tenants", "create", "acme", "--class", "batch")
+    ended = act("tenants", "allow", "acme", "nightly")
+
+    assert (refused.code, ended.code) == (Exit.USAGE, Exit.USAGE)
+    assert "class is '야간', allowed: " in refused.err
+    assert all(part in ended.err for part in ("class is 'nightly'", "interactive", "Promote the policy"))
+    assert [(one["tenant"], one["classes"]) for one in record("tenants", "list")["tenants"]] == [("acme", ["batch"])]
+
+
 @pytest.mark.parametrize(("option", "known"), [("--class", "interactive"), ("--task", "lookup")])
 def test_a_key_for_what_there_is_not_is_refused(option: str, known: str) -> None:
     """With the names that there are; nothing is made."""

@@ -79,12 +79,11 @@ class Engine(FakeBackend):
         self.kept.append(brought)
 
 
-def pooled(engine: Engine, *links: FakeLink) -> PooledBackend:
+def pooled(engine: Engine, *links: FakeLink, clock: ManualClock | None = None) -> PooledBackend:
     """Return a denoise replica that knows of these prefill replicas."""
     ids = iter(range(1_000))
-    backend = PooledBackend(
-        engine, least_tokens=LEAST, most_peers=4, clock=ManualClock(70.0), new_id=lambda: str(next(ids))
-    )
+    clock = clock or ManualClock(70.0)
+    backend = PooledBackend(engine, least_tokens=LEAST, most_peers=4, clock=clock, new_id=lambda: str(next(ids)))
     backend.meet(members(*links))
     return backend
 
@@ -239,6 +238,46 @@ async def test_a_replica_that_takes_too_long_is_not_waited_for(monkeypatch: pyte
 
     assert generation.text == "42"
     assert counted(backend) == {PrefillEnd.LATE: 1}
+
+
+async def test_a_replica_that_was_late_is_left_alone_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then one prompt at a time shows whether it still is; who leaves in the meantime shows nothing."""
+    monkeypatch.setattr("unmask.cluster.pooled.PATIENCE_S", 0.01)
+    source, clock = Engine(hold=asyncio.Event()), ManualClock()
+    backend = pooled(Engine(), FakeLink(source), clock=clock)
+    for pause_s in (0.0, 29.9, 0.2, 0.0):
+        clock.advance(pause_s)
+        await backend.generate(LONG)
+    assert counted(backend) == {PrefillEnd.LATE: 2, PrefillEnd.NO_REPLICA: 2}
+
+    clock.advance(30.1)
+    monkeypatch.setattr("unmask.cluster.pooled.PATIENCE_S", 60.0)
+    leaving = asyncio.create_task(backend.generate(LONG))
+    await until(lambda: len(source.run) == 3)
+    await backend.generate(LONG)
+    leaving.cancel()
+    await asyncio.wait((leaving,))
+    assert counted(backend) == {PrefillEnd.LATE: 2, PrefillEnd.NO_REPLICA: 3}
+
+    source._hold = None
+    for _ in range(2):
+        await backend.generate(LONG)
+    assert counted(backend) == {PrefillEnd.LATE: 2, PrefillEnd.NO_REPLICA: 3, PrefillEnd.TAKEN: 2}
+
+
+async def test_prompts_of_a_late_replica_go_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even those whose beginning it has."""
+    monkeypatch.setattr("unmask.cluster.pooled.PATIENCE_S", 0.01)
+    held, sources = asyncio.Event(), [Engine(), Engine()]
+    backend = pooled(Engine(), *map(FakeLink, sources))
+    await backend.generate(LONG)
+    (first,) = (source for source in sources if source.run)
+    first._hold = held
+    for _ in range(2):
+        await backend.generate(LONG)
+
+    assert [len(source.run) for source in sources if source is not first] == [1]
+    assert counted(backend) == {PrefillEnd.LATE: 1, PrefillEnd.TAKEN: 2}
 
 
 async def test_a_caller_that_leaves_ends_its_prompt() -> None:

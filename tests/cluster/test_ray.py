@@ -138,19 +138,28 @@ def booked(settings: Settings) -> Counter[str]:
 
 async def test_a_replica_killed_under_load_loses_and_doubles_nothing(deployed: Settings) -> None:
     """Its process is killed with -9 among sixty requests: each is answered once or refused, and booked as it was."""
-    before = booked(deployed)
+    before, is_killed = booked(deployed), asyncio.Event()
     async with client_of(deployed) as client:
-        asked = [BODY | {"messages": [{"role": "user", "content": f"add {number} + 30"}]} for number in range(60)]
-        calls = [asyncio.create_task(client.post(CHAT, json=body)) for body in asked]
-        await health_until(client, lambda found: all(one["running"] for one in found["replicas"]))
-        status = await (await engine(1)).pid.remote()
-        os.kill(status, signal.SIGKILL)
-        answers = await asyncio.gather(*calls)
+
+        async def ask_on(number: int) -> list[httpx.Response]:
+            # However fast they are answered, there are as many when the process is killed.
+            body = BODY | {"messages": [{"role": "user", "content": f"add {number} + 30"}]}
+            answers = [await client.post(CHAT, json=body)]
+            while not is_killed.is_set():
+                answers.append(await client.post(CHAT, json=body))
+            return answers
+
+        async with asyncio.TaskGroup() as group:
+            calls = [group.create_task(ask_on(number)) for number in range(60)]
+            await health_until(client, lambda found: all(one["running"] for one in found["replicas"]))
+            os.kill(await (await engine(1)).pid.remote(), signal.SIGKILL)
+            is_killed.set()
+        answers = [answer for call in calls for answer in call.result()]
         found = await health_until(client, lambda one: [r["problem"] for r in one["replicas"]] == [None, None])
 
     statuses = Counter(answer.status_code for answer in answers)
     assert set(statuses) <= {200, 503}
-    assert statuses[200] >= 50
+    assert statuses[503] <= 10
     assert all(answer.json()["choices"][0]["message"]["content"] for answer in answers if answer.status_code == 200)
     assert (booked(deployed) - before)["completed"] == statuses[200]
     assert found["ready"]

@@ -217,6 +217,9 @@ def test_total_is_capped_by_the_class() -> None:
     assert give(capped, request=asking(max_tokens=33)).budget == StepBudget(max_steps=8, max_total_steps=16)
     assert give(capped).budget == StepBudget(max_steps=8, max_total_steps=16)
     assert give(capped, request=asking(max_tokens=256)).budget == StepBudget(max_steps=8, max_total_steps=20)
+    # The first canvas may be shorter there, and then there is one more.
+    on_grid = give(capped, request=asking(max_tokens=32), model=replace(MODEL, on_grid=True))
+    assert on_grid.budget == StepBudget(max_steps=8, max_total_steps=16)
 
 
 def test_total_alone_leaves_the_canvas_to_the_policy() -> None:

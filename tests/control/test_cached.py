@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry
 
-from unmask.backend import Lever
 from unmask.cache.cache import AnswerCache, Found, Match
 from unmask.control.admitted import Admitted
 from unmask.control.answered import Answered, Cap, answered
@@ -160,7 +159,7 @@ async def test_a_failed_answer_is_given_to_the_same_words_with_its_verdict(tmp_p
 @pytest.mark.parametrize(
     ("admitted", "answer"),
     [
-        (failing(model=make_model("tiny", levers=(Lever.BUDGET,))), failed()),
+        (failing(model=make_model("tiny", is_deterministic=False)), failed()),
         (failing(consistency=SelfConsistency()), failed()),
         (failing(expansion=make_expansion()), failed()),
         (failing(expansion=make_expansion()), failed(cap=Cap.DEADLINE)),

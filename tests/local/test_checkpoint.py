@@ -16,7 +16,7 @@ from unmask.local import checkpoint as checkpoint_module
 from unmask.local.backend import LocalBackend
 from unmask.local.build import LocalPlan, build_local_backends
 from unmask.local.checkpoint import serve_checkpoint
-from unmask.local.checkpoint_files import Wanted, chosen_device
+from unmask.local.checkpoint_files import Wanted, chosen_device, is_deterministic
 from unmask.local.model import ServedModel
 from unmask.sched.settings import SchedSettings
 from unmask.testing.checkpoints import (
@@ -83,6 +83,7 @@ def test_what_a_model_is_follows_from_its_files(tmp_path: Path) -> None:
     assert Lever.MODE not in info.levers
     assert Lever.DRAFT in info.levers
     assert info.reads_whole
+    assert info.is_deterministic
     assert not model.core.batcher.settings.prefix_cache
     assert info.template_tokens == len(model.tokenizer.encode_chat((Message(role=Role.USER, content=""),)))
     assert info.parameters == 69_360
@@ -179,6 +180,11 @@ def test_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     assert chosen_device(Device.AUTO).type == "cpu"
     with pytest.raises(ConfigError, match="device is cuda, allowed here: auto or cpu"):
         chosen_device(Device.CUDA)
+
+
+def test_answers_are_alike_on_processors_alone() -> None:
+    """On a GPU an answer may depend on what runs beside it."""
+    assert [is_deterministic(torch.device(name)) for name in ("cpu", "cuda")] == [True, False]
 
 
 def test_nothing_is_loaded_that_does_not_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

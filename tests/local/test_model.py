@@ -56,6 +56,7 @@ def test_its_description_is_that_of_its_weights() -> None:
 
     assert (info.name, info.digest, info.context_length, info.canvas_lengths) == ("tiny", "0" * 16, 256, (8, 16, 32))
     assert (info.default_canvas_length, info.max_steps, info.default_steps) == (32, 32, 32)
+    assert info.is_deterministic
     assert info.parameters == sum(parameter.numel() for parameter in loaded.network.parameters())
 
 

@@ -106,12 +106,14 @@ def test_budget_seed_and_logprobs_pass_through(url: str) -> None:
 
 
 def test_model_is_described_by_its_server(url: str) -> None:
-    """One of our own says all of it; of any other server little is known, and no more is claimed."""
+    """One of our own says nearly all of it; of any other server little is known, and no more is claimed."""
     (near,) = local().models()
     (ours,) = open_remote(url, "nano", kind=Kind.UNMASK).models()
     (foreign,) = open_remote(url, "nano").models()
 
-    assert ours == replace(near, levers=(Lever.BUDGET, Lever.STRATEGY, Lever.LOGPROBS), precisions=())
+    assert ours == replace(
+        near, levers=(Lever.BUDGET, Lever.STRATEGY, Lever.LOGPROBS), precisions=(), is_deterministic=False
+    )
     assert (foreign.parameters, foreign.precision, foreign.canvas_lengths, foreign.levers) == (None, None, (), ())
     assert foreign.context_length == near.context_length
     assert foreign.digest != near.digest

@@ -11,11 +11,11 @@ from unmask.search.candidates import candidates
 from unmask.search.room import Room
 from unmask.search.running import Limit
 from unmask.service import ClassTerms
-from unmask.testing.builders import make_generation
+from unmask.testing.builders import make_generation, make_model
 from unmask.testing.exits import make_plan
 from unmask.testing.manual_clock import ManualClock
 from unmask.testing.waiting import until
-from unmask.types import Mode, Outcome, Sampling, Verification
+from unmask.types import Mode, Outcome, Sampling, StepBudget, Verification
 
 
 async def test_the_surest_is_taken_and_every_step_is_counted() -> None:
@@ -70,6 +70,14 @@ async def test_the_total_is_never_exceeded(total: int) -> None:
     assert found.steps == sum(one.usage.steps_used for one in found.generations)
     assert generate.most_open == max(1, total // 4)
     assert sum(request.budget.max_total_steps or 0 for request in generate.requests if request.budget) == total
+
+
+async def test_each_may_take_what_the_request_may_take_without_a_search() -> None:
+    """Where canvases end on a grid the first may be shorter, so that there is one more than tokens alone say."""
+    generate = Scripted([answer("가")])
+    await candidates(make_setting(generate, model=make_model(on_grid=True), width=2))
+
+    assert [request.budget for request in generate.requests] == [StepBudget(max_steps=4, max_total_steps=8)] * 2
 
 
 async def test_steps_that_one_saves_let_another_begin() -> None:

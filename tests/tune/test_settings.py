@@ -30,7 +30,7 @@ def test_defaults_are_the_models() -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (Asked(grid=(1, 4)), "--grid is '1,4', allowed: rising budgets from 1 to 16"),
+        (Asked(grid=(1, 4)), "--grid is '1,4', allowed: rising budgets, the first 1 and the last 16"),
         (Asked(grid=(2, 16)), "--grid"),
         (Asked(grid=(1, 8, 4, 16)), "--grid"),
         (Asked(grid=(1, 1, 16)), "--grid"),

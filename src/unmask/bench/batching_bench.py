@@ -133,11 +133,8 @@ def _report(
     versus = [found / best for found, best in zip(aligned.moving, aligned.theory, strict=True)]
     theory = _mean("useful_share_aligned_vs_theory", versus, seed, "of row steps, those that wait are waste")
     by_arm = (figure for name, arm in samples.items() for figure in _figures(name, arm, seed))
-    return BenchReport(
-        name="batching",
-        model=bench.model.name,
-        model_digest=bench.model.digest,
-        precision=bench.precision,
+    return bench.report(
+        "batching",
         seed=seed,
         quick=quick,
         figures=(*by_arm, throughput, useful, theory),

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from unmask.bench.report import BenchReport, Figure, MustReach, Record
 from unmask.clock import Clock
 from unmask.engine.weights import LoadedModel
 from unmask.text.tokenizer import TextTokenizer
@@ -16,3 +17,30 @@ class Bench:
     tokenizer: TextTokenizer
     clock: Clock
     precision: Precision = Precision.FLOAT32
+
+    def report(
+        self,
+        name: str,
+        *,
+        seed: int,
+        quick: bool,
+        figures: tuple[Figure, ...],
+        records: tuple[Record, ...],
+        must_reach: tuple[MustReach, ...] = (),
+        policy: str | None = None,
+        workload: str | None = None,
+    ) -> BenchReport:
+        """Return what a bench of this found, headed by what was measured."""
+        return BenchReport(
+            name=name,
+            model=self.model.name,
+            model_digest=self.model.digest,
+            precision=self.precision,
+            seed=seed,
+            quick=quick,
+            figures=figures,
+            must_reach=must_reach,
+            records=records,
+            policy=policy,
+            workload=workload,
+        )

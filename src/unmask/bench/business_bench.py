@@ -56,11 +56,8 @@ def run_business_bench(
     """
     run = _Run(bench, sizes or (QUICK if quick else FULL), seed, progress)
     figures, records = asyncio.run(run.measure())
-    return BenchReport(
-        name="business",
-        model=bench.model.name,
-        model_digest=bench.model.digest,
-        precision=bench.precision,
+    return bench.report(
+        "business",
         seed=seed,
         quick=quick,
         figures=tuple(figures),

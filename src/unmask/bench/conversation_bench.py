@@ -41,11 +41,8 @@ def run_conversation_bench(bench: Bench, *, seed: int, quick: bool, progress: Pr
         progress("conversations", number / count)
         turns += _turns(bench, core, number, Random(seed * count + number))
     progress("done", 1.0)
-    return BenchReport(
-        name="conversation",
-        model=bench.model.name,
-        model_digest=bench.model.digest,
-        precision=bench.precision,
+    return bench.report(
+        "conversation",
         seed=seed,
         quick=quick,
         figures=(*_by_length(bench, core), *_found_again(turns)),

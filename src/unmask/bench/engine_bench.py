@@ -72,11 +72,8 @@ def run_engine_bench(bench: Bench, *, seed: int, quick: bool, progress: Progress
     quality = quality_figures(bench, seed=seed, count=QUICK_QUALITY_REQUESTS if quick else QUALITY_REQUESTS)
     progress("done", 1.0)
     figures, targets = _judge(samples, seed, growth)
-    return BenchReport(
-        name="engine",
-        model=bench.model.name,
-        model_digest=bench.model.digest,
-        precision=bench.precision,
+    return bench.report(
+        "engine",
         seed=seed,
         quick=quick,
         figures=(*figures, *_precision_figures(samples, bench.precision, seed), *quality),

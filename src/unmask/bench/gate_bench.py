@@ -103,11 +103,8 @@ def run_gate_bench(
     prompts = {stage: prompts_of(setting, stage) for stage in Stage}
     figures = _figures(marked, prompts, seed)
     further, targets = judge(figures, prompts, latency.ratio, under_load.must_reach, seed)
-    return BenchReport(
-        name="gate",
-        model=bench.model.name,
-        model_digest=bench.model.digest,
-        precision=bench.precision,
+    return bench.report(
+        "gate",
         seed=seed,
         quick=quick,
         figures=(*further, *figures, *latency.figures, *under_load.figures, *_counts(suite, chosen)),

@@ -190,11 +190,8 @@ def _report(bench: Bench, arms: Sequence[_Arm], *, has_ledger: bool, seed: int, 
         target(p99, Op.AT_MOST, MOST_P99_MS),
         target(ratio, Op.AT_MOST, MOST_RATIO),
     )
-    return BenchReport(
-        name="gateway",
-        model=bench.model.name,
-        model_digest=bench.model.digest,
-        precision=bench.precision,
+    return bench.report(
+        "gateway",
         seed=seed,
         quick=quick,
         figures=(*(figure for arm in arms for figure in _figures(arm, seed)), *overheads, strict, ratio),

@@ -138,11 +138,8 @@ def run_isolation_bench(
         _measure_floods(ground, Random(f"{seed} {number} floods"), samples)
     progress("done", 1.0)
     figures, targets = _judge(samples, ground.capacity, seed)
-    return BenchReport(
-        name="isolation",
-        model=bench.model.name,
-        model_digest=bench.model.digest,
-        precision=bench.precision,
+    return bench.report(
+        "isolation",
         seed=seed,
         quick=quick,
         figures=figures,

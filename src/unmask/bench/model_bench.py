@@ -59,11 +59,8 @@ def run_model_bench(bench: Bench, *, seed: int, quick: bool, progress: Progress)
         records += [*full, *causal, *points]
     progress("done", 1.0)
     figures += [figure for curve in curves for figure in saturation_figures(curve, seed)]
-    return BenchReport(
-        name="model",
-        model=bench.model.name,
-        model_digest=bench.model.digest,
-        precision=bench.precision,
+    return bench.report(
+        "model",
         seed=seed,
         quick=quick,
         figures=tuple(figures),

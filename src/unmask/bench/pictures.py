@@ -85,10 +85,21 @@ def _draw_bars(axes: "Axes", figures: Sequence[Figure], what: str) -> None:
     """Draw one figure of every arm, on a logarithmic axis where arms are far apart."""
     rows = [(figure.name.split(".")[0], figure) for figure in figures if figure.name.endswith(f".{what}")]
     unit = rows[0][1].unit if rows else ""
-    _draw_named(axes, rows, f"{what.replace('_', ' ')} {unit}".strip())
+    _draw_named(axes, rows, _in_words(what, unit))
     values = [figure.value for _, figure in rows]
     if values and min(values) > 0 and max(values) / min(values) > 20:
         axes.set_xscale("log")
+
+
+def _in_words(what: str, unit: str) -> str:
+    """Return a figure's name with its unit, which many a name says already: ``latency_p50_ms``, ``requests_per_s``."""
+    words = what.removesuffix(f"_{unit}").replace("_", " ")
+    return words if unit == "1/s" and words.endswith(" per s") else f"{words}, {unit}".removesuffix(", ")
+
+
+def _rounded(value: float) -> str:
+    """Return three digits, and from a thousand on all whole ones."""
+    return f"{value:.3g}" if abs(value) < 999.5 else f"{value:,.0f}"
 
 
 def _draw_named(axes: "Axes", rows: Sequence[tuple[str, Figure]], meaning: str) -> None:
@@ -97,7 +108,8 @@ def _draw_named(axes: "Axes", rows: Sequence[tuple[str, Figure]], meaning: str) 
     low = [figure.value - (figure.value if figure.low is None else figure.low) for _, figure in rows]
     high = [(figure.value if figure.high is None else figure.high) - figure.value for _, figure in rows]
     axes.barh([name for name, _ in rows], values, xerr=[low, high], color=COLOURS[0], ecolor="black", capsize=2)
-    axes.bar_label(axes.containers[-1], fmt="%.3g", padding=6)  # type: ignore[arg-type]
+    axes.bar_label(axes.containers[-1], fmt=_rounded, padding=6)  # type: ignore[arg-type]
+    axes.margins(x=0.15)
     axes.set_xlabel(meaning)
     axes.spines[["top", "right"]].set_visible(False)
 

@@ -103,11 +103,8 @@ def run_policy_bench(
         drifted = _look(bench, under, runner, moved, settled, chosen, seed, pace)
     progress("figures", 1.0)
     judged = judge(look, walls, chosen.grid, seed)
-    return BenchReport(
-        name="policy",
-        model=bench.model.name,
-        model_digest=bench.model.digest,
-        precision=bench.precision,
+    return bench.report(
+        "policy",
         seed=seed,
         quick=quick,
         figures=(

@@ -53,15 +53,11 @@ def run_precision_bench(
     ]
     quality, records = _quality(bench, precisions, sizes.quality, seed, progress)
     progress("done", 1.0)
-    return BenchReport(
-        name="precision",
-        model=bench.model.name,
-        model_digest=bench.model.digest,
-        precision=EXACT,
+    return replace(bench, precision=EXACT).report(
+        "precision",
         seed=seed,
         quick=quick,
         figures=(*speed, *_memory(bench, precisions), *quality),
-        must_reach=(),
         records=records,
     )
 

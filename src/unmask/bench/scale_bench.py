@@ -141,11 +141,8 @@ def scale_report(bench: Bench, rounds: ScaleRounds, *, seed: int, quick: bool, c
     engine_cpu = measured(
         "engine_cpu_ms", bootstrap_mean(cpu, seed), fallback=float(np.mean(cpu)), unit="ms a request", n=len(cpu)
     )
-    return BenchReport(
-        name="scale",
-        model=bench.model.name,
-        model_digest=bench.model.digest,
-        precision=bench.precision,
+    return bench.report(
+        "scale",
         seed=seed,
         quick=quick,
         figures=(

@@ -67,11 +67,8 @@ def run_search_bench(
     with open_search_journal(folder, of) as journal:
         by_task = asyncio.run(_Run(bench, chosen, seed, journal, progress).measure())
     figure, must_reach = clearly_better([one.gain for one in by_task])
-    return BenchReport(
-        name="search",
-        model=bench.model.name,
-        model_digest=bench.model.digest,
-        precision=bench.precision,
+    return bench.report(
+        "search",
         seed=seed,
         quick=quick,
         figures=(

@@ -90,11 +90,8 @@ def run_speculation_bench(bench: Bench, *, seed: int, quick: bool, progress: Pro
     progress("done", 1.0)
     speedup = _speedup("speculation_speedup", samples.alone, seed, n=len(asked), note="batch 1, items in pairs")
     differing = Figure(name="different_answers", value=samples.different, n=len(asked))
-    return BenchReport(
-        name="speculation",
-        model=bench.model.name,
-        model_digest=bench.model.digest,
-        precision=bench.precision,
+    return bench.report(
+        "speculation",
         seed=seed,
         quick=quick,
         figures=(speedup, differing, *_figures(asked, samples, seed)),

@@ -25,7 +25,12 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_command(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, description: str, *, until: str = ". "
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    description: str,
+    *,
+    until: str = ". ",
+    add_help: bool = True,
 ) -> argparse.ArgumentParser:
     """Add a command whose help is its description up to ``until``: the first sentence, unless told otherwise."""
     return commands.add_parser(
@@ -34,6 +39,7 @@ def add_command(
         description=description,
         epilog=EXPLAINED,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        add_help=add_help,
     )
 
 

@@ -1,4 +1,4 @@
-"""Which service classes and task types a key may be made for."""
+"""Which service classes and task types keys may be made for."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from unmask.tenants.errors import TenantActError
 
 
 def check_names(classes: Iterable[str], task: str | None, settings: Settings) -> None:
-    """Refuse what no request could name: a key for it would be refused, or ignored, wherever it is used.
+    """Refuse what no request could name: a key with it would be refused, or ignored, wherever it is used.
 
     Raises:
         TenantActError: no policy in force has such a class, or neither models nor policies have such a task type.

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from unmask.cli.approximate import add_approximate
 from unmask.cli.arguments import Parser, add_command, add_json, budgets, number, whole
+from unmask.cli.bench_parser import TRAINABLE, add_bench
 from unmask.cli.cache_parser import add_cache_actions
 from unmask.cli.deploy_parser import add_deploy_actions
 from unmask.cli.exits import EXPLAINED
@@ -19,25 +20,6 @@ from unmask.cli.tune_parser import add_tune_parts
 from unmask.cli.world_parser import add_world_commands
 from unmask.types import Device, Precision
 
-TRAINABLE = ("tiny", "nano")
-MEASURES = (
-    "engine",
-    "model",
-    "isolation",
-    "batching",
-    "policy",
-    "ledger",
-    "gateway",
-    "gate",
-    "search",
-    "business",
-    "speculation",
-    "precision",
-    "conversation",
-    "layers",
-    "scale",
-)
-BENCHES = (*MEASURES, "agreement", "all")
 ANY_MODEL = "which model answers: a name in the package, a checkpoint's folder, or OWNER/NAME on the Hub (default tiny)"
 VERDICTS = ("pass", "fail")
 SPLITS = ("tune", "calibrate", "test")
@@ -66,7 +48,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_savings(commands)
     add_cache_actions(add_command(commands, "cache", "See how far answers from the cache can be trusted."))
     _add_train(commands)
-    _add_bench(commands)
+    add_bench(commands)
     _add_curve(commands)
     add_tune_parts(add_command(commands, "tune", "Fit to measurements what budgets rest on."))
     _add_recalibrate(commands)
@@ -278,7 +260,7 @@ def _add_curve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--grid",
         type=budgets,
         metavar="N,N,...",
-        help="budgets, from 1 to the canvas length (default 1,2,3,4,6,8,...)",
+        help="budgets, the first 1 and the last the canvas length (default 1,2,3,4,6,8,...)",
     )
     add_strategy(curve)
     curve.add_argument(
@@ -303,8 +285,3 @@ def _add_recalibrate(commands: "argparse._SubParsersAction[argparse.ArgumentPars
     )
     add_recalibrate_options(recalibrate)
     add_json(recalibrate)
-
-
-def _add_precision(parser: argparse.ArgumentParser, meaning: str) -> None:
-    names = [precision.value for precision in Precision]
-    parser.add_argument("--precision", choices=names, default=Precision.FLOAT32.value, help=meaning)

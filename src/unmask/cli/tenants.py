@@ -3,7 +3,8 @@
 import argparse
 
 from unmask.cli.exits import Exit
-from unmask.cli.keys import store_of
+from unmask.cli.key_names import check_names
+from unmask.cli.keys import settings_of, store_of
 from unmask.cli.tenant_tables import tenant_record, tenant_table
 from unmask.cli.tools import Tools
 from unmask.tenants.quota import parse_quota
@@ -31,6 +32,7 @@ def run_tenants(args: argparse.Namespace, tools: Tools) -> int:
 
 
 def _create(store: TenantStore, args: argparse.Namespace, tools: Tools) -> int:
+    check_names(args.classes or (), None, settings_of(args))
     store.create_tenant(
         Tenant(
             name=args.tenant,
@@ -62,6 +64,7 @@ def _limit(store: TenantStore, args: argparse.Namespace, tools: Tools) -> int:
 
 def _allow(store: TenantStore, args: argparse.Namespace, tools: Tools) -> int:
     classes = tuple(dict.fromkeys(args.classes))
+    check_names(classes, None, settings_of(args))
     store.allow_tenant(args.tenant, classes or None)
     return _report(store, f"may use {', '.join(classes) or 'all service classes'}", args, tools)
 

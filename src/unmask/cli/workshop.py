@@ -1,11 +1,12 @@
 """``unmask train`` and ``unmask bench``: parsed here, run where they are made."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from unmask.app.errors import EngineMissingError
 from unmask.app.local import ENGINE_MODULES
+from unmask.cli.bench_parser import OPTIONS_OF
 from unmask.cli.exits import UsageError
 from unmask.cli.tools import Tools
 

@@ -45,7 +45,7 @@ class PooledBackend:
         self._clock = clock
         self._new_id = new_id
         pages = {load.model: load.kv_pages for load in backend.load()}
-        self._peers = PrefillPeers(pages, most=most_peers, least_tokens=least_tokens)
+        self._peers = PrefillPeers(pages, most=most_peers, least_tokens=least_tokens, clock=clock)
         self._models = {model.name: model for model in backend.models()}
         self._counts = {model: PrefillCounts() for model in pages}
         self._drain = Drain()
@@ -111,8 +111,9 @@ class PooledBackend:
         if prefix.missing < self._least_tokens:
             return NOTHING
         try:
-            async with asyncio.timeout(PATIENCE_S):
-                brought = await self._asked(request, prefix)
+            until = asyncio.get_running_loop().time() + PATIENCE_S
+            brought = await self._asked(request, prefix, until)
+            async with asyncio.timeout_at(until):
                 await self._backend.keep(request, prefix, brought)
         except Exception as error:  # noqa: BLE001 - whatever it was, the prompt can be run here
             end = _end_of(error)
@@ -122,9 +123,10 @@ class PooledBackend:
         self._count(request.model, PrefillEnd.TAKEN, tokens=len(brought.tokens), size=brought.size)
         return range(max(prefix.cached, brought.cached), len(brought.tokens))
 
-    async def _asked(self, request: Request, prefix: PromptPrefix) -> KvPrefix:
+    async def _asked(self, request: Request, prefix: PromptPrefix, until: float) -> KvPrefix:
         with self._peers.visited(request.model, prefix) as link:
-            found = await link.prefill(self._new_id(), make_call(request, self._clock.now()))
+            async with asyncio.timeout_at(until):
+                found = await link.prefill(self._new_id(), make_call(request, self._clock.now()))
         if isinstance(found, Refusal):
             raise found.error
         return found

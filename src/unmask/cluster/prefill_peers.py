@@ -3,27 +3,37 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from unmask.clock import Clock
 from unmask.cluster.errors import ReplicaLostError
 from unmask.cluster.link import Link, Member
 from unmask.cluster.slot import CLEARED_BY
 from unmask.load import EngineState, ModelLoad
 from unmask.prefix import PrefixError, PromptPrefix
+from unmask.remote.breaker import Breaker
+from unmask.remote.settings import Breaking
 from unmask.replicas.prompt import Prompt
 from unmask.replicas.router import Router
 from unmask.routing import PrefillEnd
+
+LATE = Breaking(failures=1, open=30.0)
+"""One that is late is late for whatever follows: each prompt that goes there waits as long in vain."""
 
 
 class PrefillPeers:
     """Chooses by the rule of `unmask.replicas`: where most of a prompt is cached, unless that one is too busy.
 
+    One that was late for a prompt gets none for a while, and then one that shows whether it still is.
+
     Args:
         pages: that an engine has, by model.
         most: replicas that there may be; their names are ``1`` to ``most``.
         least_tokens: what each prompt there is taken for.
+        clock: by which late ones are left alone.
     """
 
-    def __init__(self, pages: Mapping[str, int], *, most: int, least_tokens: int) -> None:
+    def __init__(self, pages: Mapping[str, int], *, most: int, least_tokens: int, clock: Clock) -> None:
         names = [str(number) for number in range(1, most + 1)]
+        self._breakers = {name: Breaker(f"prefill replica {name}", LATE, clock) for name in names}
         self._routers = {
             model: Router(names, pages=count, first_work=float(least_tokens)) for model, count in pages.items()
         }
@@ -36,7 +46,7 @@ class PrefillPeers:
 
     @contextmanager
     def visited(self, model: str, prefix: PromptPrefix) -> Iterator[Link]:
-        """Choose a replica, and count a prompt there for as long as the block runs.
+        """Choose a replica, and count a prompt there for as long as the block runs; its `TimeoutError` makes it late.
 
         Raises:
             PrefixError: there is none to ask.
@@ -46,20 +56,27 @@ class PrefillPeers:
             raise PrefixError(PrefillEnd.NO_REPLICA, "no prefill replica takes prompts at present")
         router, prompt = self._routers[model], _prompt(prefix)
         choice = router.choose(prompt, {name: self._busy(member, model) for name, member in takers.items()})
-        member = takers[choice.name]
+        member, breaker = takers[choice.name], self._breakers[choice.name]
+        breaker.enter()
         try:
             with router.visit(prompt, choice):
                 yield member.link
+            breaker.succeed()
+        except TimeoutError:
+            breaker.fail("it is late for prompts")
+            raise
         except ReplicaLostError:
             router.lost(choice.name)
             if member.status is not None:
                 self._lost[choice.name] = member.status.incarnation, member.status.count
             raise
+        finally:
+            breaker.leave()
 
     def _load(self, member: Member, model: str) -> ModelLoad | None:
         """Return what a replica has to do, where it takes prompts."""
         status = member.status
-        if status is None or not member.is_ready:
+        if status is None or not member.is_ready or not self._breakers[member.name].takes:
             return None
         incarnation, count = self._lost.get(member.name, ("", 0))
         if status.incarnation == incarnation and status.count < count + CLEARED_BY:

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from statistics import fmean
 
 from unmask.backend import Generation
 from unmask.control.verdict import Failure, Verdict
+from unmask.search.score import confidence_of
 from unmask.types import Outcome, StepBudget
 
 
@@ -69,8 +69,7 @@ class Attempt:
     @property
     def confidence(self) -> float:
         """Mean log-probability of its tokens; 0 where the backend tells none."""
-        logprobs = self.generation.logprobs
-        return fmean(token.chosen.logprob for token in logprobs) if logprobs else 0.0
+        return confidence_of(self.generation) or 0.0
 
     @property
     def steps(self) -> int:

@@ -252,7 +252,7 @@ def _total(service_class: ClassPolicy, request: Request, model: ModelInfo, steps
     if request.mode.is_causal:
         return min(cap, tokens)
     canvas = request.canvas_length or model.default_canvas_length
-    return min(cap, steps * -(-tokens // canvas))
+    return min(cap, steps * model.canvases_of(tokens, canvas))
 
 
 def _check_cap(field: str, value: int, cap: int, service_class: ClassPolicy) -> None:

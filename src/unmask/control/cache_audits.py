@@ -9,10 +9,10 @@ from functools import cache
 from pathlib import Path
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from unmask.cache.cache import Match
-from unmask.control.journal import Journal
+from unmask.control.journal import Journal, Read
 from unmask.stats import IntervalResult, wilson
 
 AUDITS = "audits"
@@ -77,14 +77,6 @@ class FalseHits:
     rate: IntervalResult
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadAudits:
-    """Records as they were found, oldest first, and how many lines were none."""
-
-    records: tuple[CacheAudit, ...]
-    unreadable: int
-
-
 class AuditBook:
     """Writes comparisons into a folder, in a thread of its own; what cannot be written is lost, and said once."""
 
@@ -111,20 +103,13 @@ class AuditBook:
             self._failing = True
 
 
-def read_audits(folder: Path) -> ReadAudits:
+def read_audits(folder: Path) -> Read[CacheAudit]:
     """Read all comparisons of a folder.
 
     Raises:
         OSError: a file is there and cannot be read.
     """
-    found: list[CacheAudit] = []
-    unreadable = 0
-    for line in Journal(folder=folder, name=AUDITS).lines():
-        try:
-            found.append(_adapter().validate_json(line))
-        except ValidationError:
-            unreadable += 1
-    return ReadAudits(records=tuple(found), unreadable=unreadable)
+    return Journal(folder=folder, name=AUDITS).read(_adapter())
 
 
 def false_hits(audits: Iterable[CacheAudit]) -> tuple[FalseHits, ...]:

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import orjson
 
-from unmask.backend import Generation, Lever, ModelInfo, Request, Timing, Usage
+from unmask.backend import Generation, ModelInfo, Request, Timing, Usage
 from unmask.cache.cache import AnswerCache, Found, Match
 from unmask.cache.entry import Entry, Question, Scope
 from unmask.cache.flights import Flights
@@ -264,10 +264,10 @@ def _may_be_kept(admitted: Admitted, answered: Answered) -> bool:
 def _fails_again(admitted: Admitted, served: Admitted, answered: Answered) -> bool:
     """Tell whether the request would be given the same failed answer anew.
 
-    Our own engine answers alike whatever runs beside it; servers behind this one do not promise that. All attempts
-    that it was due have to have been made, and nothing but verifiers that are asked again may have failed it.
+    All attempts that it was due have to have been made, and nothing but verifiers that are asked again may have failed
+    it.
     """
-    if Lever.TRACE not in served.model.levers or admitted.consistency is not None:
+    if not served.model.is_deterministic or admitted.consistency is not None:
         return False
     if any(attempt.generation.outcome is not Outcome.COMPLETED for attempt in answered.attempts):
         return False

@@ -5,6 +5,9 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
 
 LARGEST_FILE = 8 << 20
 """Bytes after which a file is put aside and a new one begun."""
@@ -13,6 +16,17 @@ KEPT_FILES = 4
 _LOCK = "lock"
 _OWNER_ONLY = 0o600
 _FOLDER_OWNER_ONLY = 0o700
+
+
+_Kept = TypeVar("_Kept")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read(Generic[_Kept]):
+    """Records as they were found, oldest first, and how many lines were none."""
+
+    records: tuple[_Kept, ...]
+    unreadable: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +72,21 @@ class Journal:
         for number in reversed(range(self.kept)):
             with contextlib.suppress(FileNotFoundError), self._path(number).open("rb") as file:
                 yield from (line.rstrip(b"\n") for line in file if line.strip())
+
+    def read(self, adapter: TypeAdapter[_Kept]) -> Read[_Kept]:
+        """Read every line.
+
+        Raises:
+            OSError: a file is there and cannot be read.
+        """
+        found: list[_Kept] = []
+        unreadable = 0
+        for line in self.lines():
+            try:
+                found.append(adapter.validate_json(line))
+            except ValidationError:
+                unreadable += 1
+        return Read(records=tuple(found), unreadable=unreadable)
 
     def is_full(self) -> bool:
         """Whether there are as many files as are kept: older ones may have been deleted."""

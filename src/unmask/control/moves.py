@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 
 from unmask.backend import Lever, ModelInfo, Request
 from unmask.control.answered import Cap
@@ -13,11 +12,12 @@ from unmask.control.verdict import Failure
 from unmask.search.plan import WARM
 from unmask.search.requests import drawable
 from unmask.tasks.criteria import Response
-from unmask.types import Draft, ExitReason, Mode, Sampling, StepBudget
+from unmask.types import Draft, ExitReason, Mode, StepBudget
 
 MOST_REOPENED = 2
 """How often an answer is reopened: first the span and its neighbours, then everything from the span on."""
-SEED_BYTES = 8
+ATTEMPT_SEEDS = b"unmask-attempt"
+"""What tells the seeds of further attempts from those of a search's generations."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +143,7 @@ class Moves:
         budget: StepBudget,
         draft: Draft | None,
     ) -> Move:
-        request, sampling = self.request, reseeded(self.request.sampling, len(attempts))
+        request, sampling = self.request, self.request.sampling.reseeded(len(attempts), use=ATTEMPT_SEEDS)
         if self._is_greedy and request.mode.is_causal:
             request, sampling = drawable(request), replace(sampling, temperature=WARM)
         request = replace(
@@ -165,13 +165,3 @@ class Moves:
 def _arrived(attempts: Sequence[Attempt]) -> float:
     """Return when a request arrived: of a search's runs, of which any may be the answer, the earliest did then."""
     return min(attempt.generation.timing.arrived for attempt in attempts)
-
-
-def reseeded(sampling: Sampling, number: int) -> Sampling:
-    """Return how tokens are drawn in another attempt; at temperature 0 the seed has no part in it.
-
-    The seed is the first 8 bytes of BLAKE2b over seed and number, so the same request has the same attempts.
-    """
-    parts = (part.to_bytes(SEED_BYTES, "big", signed=True) for part in (sampling.seed, number))
-    digest = blake2b(b"".join(parts), digest_size=SEED_BYTES, person=b"unmask-attempt").digest()
-    return replace(sampling, seed=int.from_bytes(digest, "big", signed=True))

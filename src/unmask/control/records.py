@@ -1,15 +1,12 @@
 """What is kept of control runs, of early-exited answers that failed, and of what people say of controls."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import Generic, TypeVar
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from unmask.control.journal import KEPT_FILES, LARGEST_FILE, Journal
+from unmask.control.journal import KEPT_FILES, LARGEST_FILE, Journal, Read
 from unmask.control.verdict import Judge
 from unmask.types import Bucket, Message, ProgressSignal
 
@@ -94,15 +91,9 @@ class Label:
     exit_passed: bool
 
 
-_Kept = TypeVar("_Kept", ControlRecord, FailureRecord, Label)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Read(Generic[_Kept]):
-    """Records as they were found, oldest first, and how many lines were none."""
-
-    records: tuple[_Kept, ...]
-    unreadable: int
+_CONTROLS = TypeAdapter(ControlRecord)
+_FAILURES = TypeAdapter(FailureRecord)
+_LABELS = TypeAdapter(Label)
 
 
 class RecordFolder:
@@ -136,7 +127,7 @@ class RecordFolder:
 
     def controls(self) -> Read[ControlRecord]:
         """Read all controls."""
-        return _read(self._controls.lines(), _adapter(ControlRecord))
+        return self._controls.read(_CONTROLS)
 
     def lacks_oldest(self) -> bool:
         """Whether so much was written that the oldest controls may have been deleted."""
@@ -144,24 +135,8 @@ class RecordFolder:
 
     def failures(self) -> Read[FailureRecord]:
         """Read all early-exited answers that failed."""
-        return _read(self._failures.lines(), _adapter(FailureRecord))
+        return self._failures.read(_FAILURES)
 
     def labels(self) -> Read[Label]:
         """Read everything people said of controls."""
-        return _read(self._labels.lines(), _adapter(Label))
-
-
-@cache
-def _adapter(kind: type[_Kept]) -> TypeAdapter[_Kept]:
-    return TypeAdapter(kind)
-
-
-def _read(lines: Iterator[bytes], adapter: TypeAdapter[_Kept]) -> Read[_Kept]:
-    found: list[_Kept] = []
-    unreadable = 0
-    for line in lines:
-        try:
-            found.append(adapter.validate_json(line))
-        except ValidationError:
-            unreadable += 1
-    return Read(records=tuple(found), unreadable=unreadable)
+        return self._labels.read(_LABELS)

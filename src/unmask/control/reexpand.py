@@ -10,7 +10,7 @@ from unmask.backend import Request as GenerateRequest
 from unmask.control.admitted import Admitted
 from unmask.control.answered import Answered, Cap, answered, unanswered
 from unmask.control.attempt import Attempt, AttemptReason, best_of, most_steps_of
-from unmask.control.moves import Move, Moves, reseeded
+from unmask.control.moves import ATTEMPT_SEEDS, Move, Moves
 from unmask.control.verdict import Failure, Judge, Verdict
 from unmask.errors import DeadlineError, UnmaskError
 from unmask.search.requests import drawable
@@ -131,7 +131,7 @@ class _Story:
                 drawable(request),
                 budget=budget,
                 smaller=(),
-                sampling=reseeded(warm, len(self.attempts) + number),
+                sampling=warm.reseeded(len(self.attempts) + number, use=ATTEMPT_SEEDS),
                 arrived=self.attempts[0].generation.timing.arrived,
                 exit=None,
                 check=None,

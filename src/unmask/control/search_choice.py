@@ -87,7 +87,7 @@ def _by_policy(asked: Asked, given: Assignment) -> SearchPlan | None:
 def _check_weights(plan: SearchPlan, request: Request, model: ModelInfo) -> None:
     """Refuse weights of canvases that the answer cannot have."""
     length = request.canvas_length or model.default_canvas_length
-    canvases = -(-(request.max_tokens or model.default_max_tokens) // length)
+    canvases = model.canvases_of(request.max_tokens or model.default_max_tokens, length)
     if plan.weights and not 2 <= canvases >= len(plan.weights):
         allowed = f"at most {canvases} numbers" if canvases > 1 else "null for an answer of one canvas"
         raise InvalidRequestError(

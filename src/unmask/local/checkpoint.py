@@ -25,6 +25,7 @@ from unmask.local.checkpoint_files import (
     Wanted,
     chosen_device,
     chosen_precision,
+    is_deterministic,
     optional_object,
     read_tokenizer,
 )
@@ -101,7 +102,10 @@ def load_checkpoint(
     with Shards(folder, shapes, dtype=dtype_of(precision), device=device, say=say) as shards:
         digest = digest_of(folder, say)
         decoder = Decoder(described.shape, described.names, shards.read, precision)
-    info = _info(name, digest, described, precision, parameters_of(shapes), tokenizer)
+    info = replace(
+        _info(name, digest, described, precision, parameters_of(shapes), tokenizer),
+        is_deterministic=is_deterministic(device),
+    )
     return LoadedCheckpoint(described=described, decoder=decoder, tokenizer=tokenizer, adapter=adapter, info=info)
 
 

@@ -31,6 +31,11 @@ class Wanted:
     approximate: ApproximateKv = ApproximateKv()
 
 
+def is_deterministic(device: torch.device) -> bool:
+    """Tell whether tokens do not depend on what runs beside them: kernels of GPUs vary with the shape of a batch."""
+    return device.type == "cpu"
+
+
 def chosen_device(device: Device) -> torch.device:
     """Return torch's device.
 

@@ -18,6 +18,7 @@ from unmask.local.checkpoint_files import (
     Wanted,
     chosen_device,
     chosen_precision,
+    is_deterministic,
     optional_object,
     read_tokenizer,
 )
@@ -83,6 +84,7 @@ def serve_gemma(
         levers=LEVERS,
         precisions=(precision,),
         approximate=ApproximateKv(),
+        is_deterministic=is_deterministic(device),
         template_tokens=len(tokenizer.encode_chat([Message(role=Role.USER, content="")])),
     )
     core = make_core_over(engine, tokenizer.token_bytes, settings, clock, queue_limit=queue_limit, adapter=adapter)

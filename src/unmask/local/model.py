@@ -74,6 +74,7 @@ def model_info(loaded: LoadedModel, precision: Precision, beside: tuple[Precisio
         default_max_tokens=DEFAULT_MAX_TOKENS,
         tasks=tuple(all_tasks()),
         precisions=(precision, *beside),
+        is_deterministic=True,
         approximate=ApproximateKv(),
     )
 

@@ -1,25 +1,13 @@
 """The requests that a search makes of one request."""
 
 from dataclasses import replace
-from hashlib import blake2b
 
 from unmask.backend import Lever, Request
 from unmask.search.running import Setting
-from unmask.types import ExitCondition, ExitPlan, ExitRule, Mode, ProgressSignal, Sampling, StepBudget
+from unmask.types import ExitCondition, ExitPlan, ExitRule, Mode, ProgressSignal, StepBudget
 
-SEED_BYTES = 8
-
-
-def reseeded(sampling: Sampling, number: int) -> Sampling:
-    """Return how tokens are drawn in generation ``number`` of a search; that of number 0 is the request's own.
-
-    The seed is the first 8 bytes of BLAKE2b over seed and number: the same request is searched the same way.
-    """
-    if number == 0:
-        return sampling
-    parts = (part.to_bytes(SEED_BYTES, "big", signed=True) for part in (sampling.seed, number))
-    digest = blake2b(b"".join(parts), digest_size=SEED_BYTES, person=b"unmask-search").digest()
-    return replace(sampling, seed=int.from_bytes(digest, "big", signed=True))
+SEARCH_SEEDS = b"unmask-search"
+"""What tells the seeds of a search's generations from those of further attempts."""
 
 
 def drawn(setting: Setting, number: int, *, is_warm: bool = True, is_awaited: bool = False) -> Request:
@@ -41,7 +29,7 @@ def drawn(setting: Setting, number: int, *, is_warm: bool = True, is_awaited: bo
     )
     if number == 0:
         return request
-    sampling, is_spare = reseeded(request.sampling, number), is_warm and not is_awaited
+    sampling, is_spare = request.sampling.reseeded(number, use=SEARCH_SEEDS), is_warm and not is_awaited
     if is_warm:
         request = drawable(request)
         sampling = replace(sampling, temperature=max(sampling.temperature, setting.plan.temperature))

@@ -67,8 +67,7 @@ class _Rollover:
 
     async def run(self) -> Found:
         setting, runner = self._setting, self._runner
-        canvases = -(-setting.max_tokens // setting.canvas_length)
-        path, rolled = Path(), 0
+        canvases, path, rolled = setting.canvases, Path(), 0
         for place, quota in enumerate(quotas(setting.total, canvases, setting.plan.weights)):
             # A canvas whose weight is too small for a single run borrows from those behind it.
             least = min(setting.max_steps, max(1, runner.purse.left - (canvases - place - 1)))

@@ -93,6 +93,11 @@ class Setting:
         return self.request.max_tokens or self.model.default_max_tokens
 
     @property
+    def canvases(self) -> int:
+        """Most canvases of an answer."""
+        return self.model.canvases_of(self.max_tokens, self.canvas_length)
+
+    @property
     def max_steps(self) -> int:
         """Most steps of a canvas."""
         budget = self.request.budget
@@ -104,7 +109,7 @@ class Setting:
         budget = self.request.budget
         if budget is not None and budget.max_total_steps is not None:
             return budget.max_total_steps
-        return self.max_steps * -(-self.max_tokens // self.canvas_length)
+        return self.max_steps * self.canvases
 
     @property
     def total(self) -> int:

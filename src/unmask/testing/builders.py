@@ -19,6 +19,7 @@ def make_model(name: str = "tiny", **changes: Any) -> ModelInfo:  # noqa: ANN401
         "default_steps": 16,
         "default_max_tokens": 64,
         "tasks": ("arithmetic", "sort"),
+        "is_deterministic": True,
     }
     return ModelInfo(name=name, **(fields | changes))
 

@@ -8,8 +8,8 @@ from unmask.engine.adapter import Adapter
 from unmask.engine.engine import Engine
 from unmask.engine.network import Network
 from unmask.engine.runner import Runner
+from unmask.local.model import make_core_over
 from unmask.plan import PlanRunner
-from unmask.sched.batcher import Batcher
 from unmask.sched.ending import TokenBytes
 from unmask.sched.settings import SchedSettings
 from unmask.sequence import Sequence, Submission
@@ -33,17 +33,9 @@ def make_core(
     clock: Clock | None = None,
 ) -> Core:
     """Return a core whose clock stands still, unless another is given."""
-    clock = clock or ManualClock()
-    batcher = Batcher(
-        settings,
-        mask=adapter.mask,
-        end=adapter.end,
-        other_ends=adapter.other_ends,
-        token_bytes=token_bytes,
-        clock=clock,
-        queue_limit=queue_limit,
+    return make_core_over(
+        engine, token_bytes, settings, clock or ManualClock(), queue_limit=queue_limit, adapter=adapter
     )
-    return Core(engine, batcher, clock)
 
 
 def run_all(core: Core, submissions: Items[Submission]) -> list[Sequence]:

@@ -99,7 +99,7 @@ def make_settings(model: ModelInfo, asked: Asked) -> CurveSettings:
         raise InvalidRequestError(
             "--grid",
             ",".join(map(str, grid)),
-            f"rising budgets from 1 to {most}",
+            f"rising budgets, the first 1 and the last {most}",
             "Leave it out for powers of two and the middles between them.",
         )
     for name, value in (("--items", asked.items), ("--in-flight", asked.in_flight)):
