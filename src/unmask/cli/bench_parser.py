@@ -33,7 +33,8 @@ OPTIONS_OF: Mapping[str, tuple[str, ...]] = {
     "policy": ("policy",),
     "policy_dir": ("policy",),
     "curves": ("policy",),
-    "folder": ("policy", "gate", "layers"),
+    "look_seed": ("policy",),
+    "folder": ("policy", "gate", "search", "layers"),
     "report": ("gate",),
     "row": ("layers",),
     "checkpoint": ("agreement",),
@@ -87,7 +88,7 @@ def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
             "--folder",
             type=Path,
             metavar="DIR",
-            help="journal of bench policy, gate or layers (default runs/bench-NAME-MODEL)",
+            help="journal of bench policy, gate, search or layers (default runs/bench-NAME-MODEL)",
         )
     if takes("report"):
         gate = parser.add_argument_group("bench gate")
@@ -123,6 +124,9 @@ def _add_policy(policy: "argparse._ArgumentGroup") -> None:
         type=Path,
         metavar="FILE",
         help="measured curves (default runs/curve-MODEL/curves.json, if there)",
+    )
+    policy.add_argument(
+        "--look-seed", type=whole(), metavar="N", help="of the test items (default --seed); see docs/bench-policy.md"
     )
 
 

@@ -188,44 +188,6 @@ def _add_train(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     add_json(train)
 
 
-def _add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    bench = add_command(commands, "bench", "Measure alternatives side by side; exits with 1 when a target is missed.")
-    bench.add_argument("name", nargs="?", choices=BENCHES, default="all", help="which bench (default all)")
-    bench.add_argument("--model", choices=TRAINABLE, default=TRAINABLE[0], help="whose weights (default tiny)")
-    _add_precision(bench, "of the engine's products, attention and KV pages (default float32)")
-    bench.add_argument("--quick", action="store_true", help="under a minute; its figures decide nothing")
-    bench.add_argument("--seed", type=whole(), default=0, metavar="N", help="of items and order (default 0)")
-    bench.add_argument("--records", type=Path, metavar="FILE", help="write one line for each item and alternative")
-    policy = bench.add_argument_group("bench policy")
-    policy.add_argument("--policy", metavar="FILE|DIGEST", help="which policy (default: the active one of the model)")
-    policy.add_argument("--policy-dir", metavar="DIR", help="folder of policies (default: the setting policy_dir)")
-    policy.add_argument(
-        "--look-seed", type=whole(), metavar="N", help="of the test items (default --seed); see docs/bench-policy.md"
-    )
-    policy.add_argument(
-        "--curves",
-        type=Path,
-        metavar="FILE",
-        help="measured curves (default runs/curve-MODEL/curves.json, if there)",
-    )
-    policy.add_argument(
-        "--folder",
-        type=Path,
-        metavar="DIR",
-        help="journal of bench policy, gate, search or layers (default runs/bench-NAME-MODEL)",
-    )
-    gate = bench.add_argument_group("bench gate")
-    gate.add_argument("--report", type=Path, metavar="DIR", help="write the tables and pictures, as HTML and Markdown")
-    agreement = bench.add_argument_group("bench agreement")
-    agreement.add_argument("--checkpoint", type=Path, metavar="DIR", help="whose answers are compared")
-    add_approximate(agreement)
-    agreement.add_argument("--items", type=whole(1), metavar="N", help="different items (default 320)")
-    agreement.add_argument("--steps", type=whole(1), metavar="N", help="of a canvas (default the checkpoint's)")
-    layers = bench.add_argument_group("bench layers")
-    layers.add_argument("--row", metavar="NAME", help="measure one row alone; its figures are not kept")
-    add_json(bench)
-
-
 def _add_curve(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     curve = add_command(
         commands,

@@ -10,21 +10,6 @@ from unmask.cli.bench_parser import OPTIONS_OF
 from unmask.cli.exits import UsageError
 from unmask.cli.tools import Tools
 
-OPTIONS_OF: Mapping[str, tuple[str, ...]] = {
-    "policy": ("policy",),
-    "policy_dir": ("policy",),
-    "curves": ("policy",),
-    "folder": ("policy", "gate", "search", "layers"),
-    "report": ("gate",),
-    "row": ("layers",),
-    "checkpoint": ("agreement",),
-    "approximate_cache": ("agreement",),
-    "approximate_cache_refresh": ("agreement",),
-    "items": ("agreement",),
-    "steps": ("agreement",),
-}
-"""Which benches read an option."""
-
 
 def run_train(args: argparse.Namespace, _: Tools) -> int:
     """Train an embedded model."""
