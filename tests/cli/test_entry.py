@@ -129,6 +129,7 @@ def test_bench_is_parsed() -> None:
         policy=None,
         policy_dir=None,
         curves=None,
+        look_seed=None,
         folder=None,
         report=None,
         row=None,
