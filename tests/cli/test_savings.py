@@ -16,8 +16,8 @@ from unmask.types import Verification
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 FIGURES = [
-    {"name": "routing.saved", "value": 0.4, "low": 0.3, "high": 0.5, "n": 10},
-    {"name": "routing.quality_difference", "value": -0.01, "low": -0.02, "high": 0.0, "n": 10},
+    {"name": "int4.memory_saving", "value": 0.4, "low": None, "high": None, "n": None},
+    {"name": "int4.quality_vs_float32", "value": -0.01, "low": -0.02, "high": 0.0, "n": 10},
 ]
 
 
@@ -29,18 +29,18 @@ def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_savings_are_shown_with_their_quality(tmp_path: Path) -> None:
     """What a bench has measured is kept and shown; what nobody has measured says what would measure it."""
-    result = {"bench": "layers", "machine": "m", "commit": "c", "model": "tiny", "model_digest": "d", "seed": 0}
+    result = {"bench": "precision", "machine": "m", "commit": "c", "model": "tiny", "model_digest": "d", "seed": 0}
     file = tmp_path / "result.json"
     file.write_text(json.dumps(result | {"quick": False, "figures": FIGURES}), encoding="utf-8")
     before, kept, after = type_in("savings"), type_in("savings", "keep", str(file), now=lambda: NOW), type_in("savings")
     listed = json.loads(type_in("savings", "--json").out)["savings"]
 
     assert (before.code, kept.code, after.code) == (0, 0, 0)
-    assert "routing cannot be enabled before it is measured: unmask bench layers" in before.err
-    assert "40.0% (30.0% to 50.0%)" in after.out
+    assert "int4 cannot be enabled before it is measured: unmask bench precision" in before.err
+    assert "40.0% (40.0% to 40.0%)" in after.out
     assert "-1.0% (-2.0% to +0.0%)" in after.out
-    assert "routing cannot be enabled" not in after.err
-    assert next(one for one in listed if one["name"] == "routing")["figure"]["measured"] == "2026-11-30"
+    assert "int4 cannot be enabled" not in after.err
+    assert next(one for one in listed if one["name"] == "int4")["figure"]["measured"] == "2026-11-30"
 
 
 def test_results_that_are_not_there_are_refused(tmp_path: Path) -> None:

@@ -123,7 +123,6 @@ def test_a_saving_is_enabled_by_a_figure_of_its_quality(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("setting", "value", "saving"),
     [
-        ("routes", "a.yaml", "routing"),
         ("precision", "int4", "int4"),
         ("approximate_cache", "prefix", "approximate_cache"),
     ],
