@@ -46,6 +46,11 @@ OPTIONS_OF: Mapping[str, tuple[str, ...]] = {
 """Which benches read an option."""
 
 
+def takes(name: str, option: str) -> bool:
+    """Tell whether a bench, or all of them together, reads an option of `OPTIONS_OF`."""
+    return name == ALL or name in OPTIONS_OF[option]
+
+
 def add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command with the options of all benches; `OPTIONS_OF` says which of them the named one takes."""
     bench = add_command(
@@ -55,7 +60,7 @@ def add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         add_help=False,
     )
     bench.add_argument("-h", "--help", nargs=0, action=_Help, default=argparse.SUPPRESS)
-    bench.add_argument("name", nargs="?", choices=BENCHES, default=ALL, help="which bench (default all)")
+    _add_name(bench)
     _add_options(bench, ALL)
 
 
@@ -70,34 +75,35 @@ class _Help(argparse.Action):
             formatter_class=parser.formatter_class,
         )
         if namespace.name == ALL:
-            shown.add_argument("name", nargs="?", choices=BENCHES, default=ALL, help="which bench (default all)")
+            _add_name(shown)
         _add_options(shown, namespace.name)
         shown.print_help()
         parser.exit()
 
 
-def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
-    def takes(option: str) -> bool:
-        return name == ALL or name in OPTIONS_OF[option]
+def _add_name(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", nargs="?", choices=BENCHES, default=ALL, help="which bench (default all)")
 
+
+def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
     _add_common(parser)
-    if takes("policy"):
+    if takes(name, "policy"):
         _add_policy(parser.add_argument_group("bench policy"))
-    if takes("folder"):
+    if takes(name, "folder"):
         parser.add_argument(
             "--folder",
             type=Path,
             metavar="DIR",
             help="journal of bench policy, gate, search or layers (default runs/bench-NAME-MODEL)",
         )
-    if takes("report"):
+    if takes(name, "report"):
         gate = parser.add_argument_group("bench gate")
         gate.add_argument(
             "--report", type=Path, metavar="DIR", help="write the tables and pictures, as HTML and Markdown"
         )
-    if takes("checkpoint"):
+    if takes(name, "checkpoint"):
         _add_agreement(parser.add_argument_group("bench agreement"))
-    if takes("row"):
+    if takes(name, "row"):
         layers = parser.add_argument_group("bench layers")
         layers.add_argument("--row", metavar="NAME", help="measure one row alone; its figures are not kept")
     add_json(parser)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from unmask.app.errors import EngineMissingError
 from unmask.app.local import ENGINE_MODULES
-from unmask.cli.bench_parser import OPTIONS_OF
+from unmask.cli.bench_parser import OPTIONS_OF, takes
 from unmask.cli.exits import UsageError
 from unmask.cli.tools import Tools
 
@@ -28,7 +28,7 @@ def run_bench(args: argparse.Namespace, _: Tools) -> int:
         UsageError: an option is of another bench.
     """
     for option, benches in OPTIONS_OF.items():
-        if getattr(args, option) is not None and args.name not in {*benches, "all"}:
+        if getattr(args, option) is not None and not takes(args.name, option):
             name, of = option.replace("_", "-"), _listed(benches)
             raise UsageError(f"--{name} is for bench {of}, and bench {args.name} was asked for: leave one of them out")
     try:
